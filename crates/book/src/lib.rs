@@ -1,1 +1,3 @@
-//! book
+//! Opening book formats.
+
+pub mod weight;

@@ -1,1 +1,3 @@
-//! pipeline
+//! The stages from games to books, and the one function that joins them.
+
+pub mod config;
