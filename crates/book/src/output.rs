@@ -75,7 +75,6 @@ pub(crate) struct Draft {
     file: BufWriter<NamedTempFile>,
     path: PathBuf,
     len: u64,
-    failed: bool,
 }
 
 impl Draft {
@@ -98,7 +97,7 @@ impl Draft {
         // ever found abandoned.
         let _ = file.as_file().try_lock();
         let file = BufWriter::with_capacity(1 << 16, file);
-        Ok(Draft { file, path: path.to_owned(), len: 0, failed: false })
+        Ok(Draft { file, path: path.to_owned(), len: 0 })
     }
 
     /// Appends bytes.
@@ -136,17 +135,17 @@ impl Draft {
         &mut self,
         action: impl FnOnce(&mut BufWriter<NamedTempFile>) -> io::Result<()>,
     ) -> Result<(), Error> {
-        let result = action(&mut self.file).map_err(Error::io("write", &self.path));
-        self.failed |= result.is_err();
-        result
+        action(&mut self.file).map_err(Error::io("write", &self.path))
     }
 
-    /// Puts all bytes on disk. Fails if any write has failed before.
+    /// A book that lacks what could not be written must not appear.
+    pub(crate) fn refuse_if(&self, failed: bool) -> Result<(), Error> {
+        let incomplete = || io::Error::other("a position before could not be written");
+        if failed { Err(Error::io("finish", &self.path)(incomplete())) } else { Ok(()) }
+    }
+
+    /// Puts all bytes on disk.
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
-        if self.failed {
-            let error = io::Error::other("an earlier write failed");
-            return Err(Error::io("finish", &self.path)(error));
-        }
         self.attempt(|file| {
             file.flush()?;
             file.get_ref().as_file().sync_all()

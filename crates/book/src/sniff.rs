@@ -15,7 +15,7 @@ pub(crate) enum Looks {
     Unmarked,
 }
 
-const SIGNATURES: [(&[u8], &str); 15] = [
+const SIGNATURES: [(&[u8], &str); 16] = [
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive (unpack it first)"),
     (b"PK\x03\x04", "a zip archive (unpack it first)"),
     (b"PK\x05\x06", "an empty zip archive"),
@@ -27,6 +27,7 @@ const SIGNATURES: [(&[u8], &str); 15] = [
     (b"\x04\x22\x4d\x18", "lz4 data (unpack it first)"),
     (b"\x03ABK", "an Arena book (.abk)"),
     (b"\x03AB2", "an Arena book (.abk)"),
+    (b"\0\x20\x10\0\0\x01\0\x01\0\0\x10\0", "a ChessBase book (.ctg)"),
     (b"SQLite format 3\0", "an SQLite database"),
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),

@@ -1,5 +1,7 @@
 //! The 781 random numbers behind a position's key.
 
+use std::fmt;
+
 use sha2::{Digest, Sha256};
 use shakmaty::{
     CastlingSide, Chess, Color, EnPassantMode, File, Piece, Position, Role, Square,
@@ -8,7 +10,7 @@ use shakmaty::{
 use tabiya_model::PositionKey;
 
 /// Numbers in PolyGlot's order: pieces, castling rights, en passant files, White's turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Zobrist(Vec<u64>);
 
 /// When the file of a pawn that just advanced two squares enters the key.
@@ -101,6 +103,13 @@ impl Zobrist {
     }
 }
 
+/// Nobody wants to read 781 numbers.
+impl fmt::Debug for Zobrist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Zobrist").finish_non_exhaustive()
+    }
+}
+
 impl EpRule {
     fn mode(self) -> EnPassantMode {
         match self {
@@ -143,7 +152,7 @@ mod tests {
         let mut position = Chess::default();
         let e4 = "e2e4".parse::<shakmaty::uci::UciMove>().unwrap().to_move(&position).unwrap();
         position.play_unchecked(e4);
-        let seeds_rule = zobrist.key(&position, EpRule::Always);
-        assert_eq!(seeds_rule, PositionKey(0x4d0d_de8e_f7cc_031f));
+        let always = zobrist.key(&position, EpRule::Always);
+        assert_eq!(always, PositionKey(0x4d0d_de8e_f7cc_031f));
     }
 }

@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(moves(&reader, &Chess::default()), [("e2e4".into(), 5), ("d2d4".into(), 3)]);
         let info = reader.info();
         assert_eq!((info.entries, info.positions, info.bytes), (2, 1, 39));
-        assert!(info.warnings[0].contains("7 bytes"), "{:?}", info.warnings);
+        assert!(info.warnings[0].contains("whole entry: 7"), "{:?}", info.warnings);
         assert!(!reader.verify().unwrap().is_sound());
     }
 
@@ -226,6 +226,8 @@ mod tests {
         let path = folder.path().join("new/book.bin");
         let mut writer = Box::new(Writer::create(&path).unwrap());
         let choice = |word, value| Choice { mv: PackedMove(word), value, tally: Tally::default() };
+        // Readers would take it for a header.
+        writer.position(PositionKey(0), &[choice(0x031c, 1)]).unwrap();
         writer
             .position(START, &[choice(0x02db, 35_000), choice(0x0153, 7), choice(0x031c, 70_000)])
             .unwrap();
@@ -253,6 +255,9 @@ mod tests {
         assert!(matches!(writer.weighted(last, &twice), Err(Error::DuplicateMove { .. })));
         let none = [(PackedMove(0x5107), 1, 0)];
         assert!(matches!(writer.weighted(last, &none), Err(Error::NotAMove { .. })));
+        // What failed would be missing.
+        assert!(Box::new(writer).finish().is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[test]

@@ -275,9 +275,9 @@ impl Survey {
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if self.torn > 0 {
-            let torn = self.torn;
             problems.push(format!(
-                "{torn} bytes follow the last whole entry: the file is cut short or has a tail"
+                "bytes after the last whole entry: {} (the file is cut short or has a tail)",
+                self.torn
             ));
         }
         if self.descents > 0 {

@@ -23,6 +23,7 @@ pub struct Writer {
     previous: Option<PositionKey>,
     entries: u64,
     positions: u64,
+    failed: bool,
 }
 
 impl Writer {
@@ -31,7 +32,7 @@ impl Writer {
         let path = path.as_ref();
         let folder = Folder::create(path.parent().unwrap_or(Path::new("")))?;
         let draft = Draft::create(path)?;
-        Ok(Writer { draft, folder, previous: None, entries: 0, positions: 0 })
+        Ok(Writer { draft, folder, previous: None, entries: 0, positions: 0, failed: false })
     }
 
     /// Adds a position with weights and learn fields as they are to stand in the file: for copies
@@ -43,12 +44,22 @@ impl Writer {
         key: PositionKey,
         moves: &[(PackedMove, u16, u32)],
     ) -> Result<(), Error> {
+        let result = self.try_weighted(key, moves);
+        self.failed |= result.is_err();
+        result
+    }
+
+    fn try_weighted(
+        &mut self,
+        key: PositionKey,
+        moves: &[(PackedMove, u16, u32)],
+    ) -> Result<(), Error> {
         check_order(self.previous, key)?;
+        check_moves(key, moves.iter().map(|&(mv, ..)| mv))?;
         self.previous = Some(key);
         if key.0 == 0 || moves.is_empty() {
             return Ok(());
         }
-        check_moves(key, moves.iter().map(|&(mv, ..)| mv))?;
         let mut sorted = moves.to_vec();
         sorted.sort_by_key(|&(mv, weight, _)| (Reverse(weight), mv.polyglot()));
         for (mv, weight, learn) in sorted {
@@ -70,7 +81,9 @@ impl BookWriter for Writer {
     }
 
     fn finish(self: Box<Self>) -> Result<Written, Error> {
-        let Writer { mut draft, folder, entries, positions, .. } = *self;
+        // Bound first, so dropped last, when nothing of ours is in it any more.
+        let Writer { folder, mut draft, entries, positions, failed, .. } = *self;
+        draft.refuse_if(failed)?;
         draft.sync()?;
         let file: (PathBuf, u64) = draft.publish()?;
         folder.keep()?;

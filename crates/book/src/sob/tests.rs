@@ -180,7 +180,8 @@ fn the_writer_refuses_what_it_cannot_write() {
     assert!(matches!(twice, Err(Error::DuplicateMove { .. })));
     let wrong = writer.ranked(PositionKey(6), &[(mv("e2e4q"), 1)]);
     assert!(matches!(wrong, Err(Error::NotAMove { .. })));
-    let many: Vec<_> = (0..257).map(|i| (PackedMove(i / 64 * 64 + (i + 1) % 64), 1)).collect();
+    let words = (0..4096u16).filter(|word| word & 63 != word >> 6);
+    let many: Vec<_> = words.take(257).map(|word| (PackedMove(word), 1)).collect();
     let many = writer.ranked(PositionKey(6), &many);
     assert!(matches!(many, Err(Error::TooManyMoves { moves: 257, .. })), "{many:?}");
     // What failed would be missing.
@@ -272,14 +273,13 @@ fn newer_books_are_refused_by_name() {
 fn hostile_headers_are_corrupt_and_cost_nothing() {
     let huge = u64::MAX.to_le_bytes();
     for (at, bytes) in [
-        (12, &[0][..]),
+        (12, &[1][..]),
         (32, &huge),
         (40, &huge),
         (48, &huge[..4]),
         (52, &huge[..4]),
         (120, &huge),
         (128, &huge),
-        (136, &[1]),
         (144, &huge),
         (152, &[0; 8]),
         (160, &huge),
@@ -517,11 +517,13 @@ fn realistic_book(entries: usize) -> Truth {
         while (picked.len() as u64) < count {
             let uniform = (random() >> 11) as f64 / (1u64 << 53) as f64;
             let index = (moves.len().min(600) as f64).powf(uniform) as usize - 1;
-            picked.insert(moves[index].1, if count == 1 { 15 } else { 1 + random() % 15 });
+            picked.insert(moves[index].1, 1 + random() % 500);
         }
         written += picked.len();
-        let picked = picked.into_iter().map(|(m, rank)| (PackedMove(m), rank as u8)).collect();
-        truth.insert(random(), picked);
+        let choice = |(m, value)| Choice { mv: PackedMove(m), value, tally: Tally::default() };
+        let picked: Vec<Choice> = picked.into_iter().map(choice).collect();
+        let ranks = crate::sob_ranks(&picked);
+        truth.insert(random(), picked.iter().map(|choice| choice.mv).zip(ranks).collect());
     }
     truth
 }

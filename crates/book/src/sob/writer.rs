@@ -6,7 +6,6 @@
 
 use std::{
     cmp::Reverse,
-    io,
     path::{Path, PathBuf},
 };
 
@@ -243,16 +242,14 @@ impl BookWriter for Writer {
     /// The moves get their name first. Killed between the two, the pair does not match, which
     /// every reader notices.
     fn finish(mut self: Box<Self>) -> Result<Written, Error> {
-        if self.failed {
-            let error = io::Error::other("an earlier position could not be written");
-            return Err(Error::io("finish", self.hashes.draft.path())(error));
-        }
+        self.hashes.draft.refuse_if(self.failed)?;
         self.close_block()?;
         let (index, header) = (self.hashes_index(), self.header(Side::Hashes));
         self.hashes.end(&index, header)?;
         let moves = self.write_moves()?;
 
-        let Writer { hashes, folder, entries, positions, .. } = *self;
+        // Bound first, so dropped last, when nothing of ours is in it any more.
+        let Writer { folder, hashes, entries, positions, .. } = *self;
         let moves = moves.draft.publish()?;
         let hashes = hashes.draft.publish()?;
         folder.keep()?;

@@ -77,7 +77,7 @@ pub(super) struct Packing {
     pub(super) codec: Codec,
     /// LZMA's own properties byte, below 225; 0 for other codecs.
     pub(super) lzma_properties: u8,
-    /// LZMA's dictionary in bytes.
+    /// LZMA's dictionary in bytes; 0 for other codecs.
     pub(super) dictionary: u32,
 }
 
@@ -93,8 +93,13 @@ impl Packing {
     }
 
     fn new(codec: Codec, properties: u8, target: u32) -> Packing {
-        let lzma_properties = if codec == Codec::Lzma { properties } else { 0 };
-        Packing { codec, lzma_properties, dictionary: (8 * target).max(4096) }
+        match codec {
+            Codec::Lzma => {
+                let dictionary = (8 * target).max(4096);
+                Packing { codec, lzma_properties: properties, dictionary }
+            }
+            _ => Packing { codec, lzma_properties: 0, dictionary: 0 },
+        }
     }
 
     pub(super) fn encode_keys(&self, keys: &[u64]) -> std::io::Result<Vec<u8>> {
