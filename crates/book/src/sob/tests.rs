@@ -541,3 +541,36 @@ fn a_large_book_is_as_small_as_promised() {
     assert!(bytes * 10 <= written.entries * 16 * 4);
     assert!(Reader::open(folder.path()).unwrap().verify().unwrap().is_sound());
 }
+
+#[test]
+fn own_numbers_in_the_book_are_used() {
+    let numbers = crate::Zobrist::polyglot().numbers().iter().map(|n| n.rotate_left(7)).collect();
+    let zobrist = crate::Zobrist::from_numbers(numbers).unwrap();
+    let position = after("e2e4");
+    let key = zobrist.key(&position, crate::EpRule::Always);
+    let folder = tempfile::tempdir().unwrap();
+    let truth = Truth::from([(key.0, vec![(mv("e7e5"), 15)])]);
+    write(folder.path(), Options::new(Codec::Compact), &truth);
+
+    // Sections may stand in any order, so the table can go behind everything else.
+    let path = folder.path().join(HASHES);
+    let mut file = fs::read(&path).unwrap();
+    file.resize(file.len().next_multiple_of(64), 0);
+    let offset = file.len() as u64;
+    let table: Vec<u8> = zobrist.numbers().iter().flat_map(|n| n.to_be_bytes()).collect();
+    file.extend_from_slice(&table);
+    fs::write(&path, &file).unwrap();
+    patch(&path, 136, &offset.to_le_bytes());
+    patch(&path, 144, &(table.len() as u64).to_le_bytes());
+    patch(&path, 184, &(file.len() as u64).to_le_bytes());
+    patch(&path, 196, &crc32c::crc32c(&table).to_le_bytes());
+    patch(&path, 80, &zobrist.sha256());
+    patch(&path, 112, &[1, 1]);
+
+    let reader = Reader::open(folder.path()).unwrap();
+    assert_eq!(reader.moves(&position).unwrap().len(), 1);
+    assert!(reader.moves(&Chess::default()).unwrap().is_empty());
+    assert!(reader.verify().unwrap().is_sound());
+    patch(&path, 80, &[0; 32]);
+    assert!(matches!(Reader::open(folder.path()), Err(Error::Corrupt { .. })));
+}
