@@ -25,7 +25,7 @@ pub(super) fn evaluate(pos: &Chess) -> i32 {
 const PHASE_MAX: i32 = 24;
 
 /// How many pieces are left: `PHASE_MAX` at the start, 0 when only pawns and kings remain.
-pub(super) fn phase(board: &Board) -> i32 {
+fn phase(board: &Board) -> i32 {
     let minors = (board.knights() | board.bishops()).count();
     let phase = minors + 2 * board.rooks().count() + 4 * board.queens().count();
     (phase as i32).min(PHASE_MAX)
@@ -79,20 +79,24 @@ const TEMPO: usize = HANGING + 2 * 6;
 pub(super) const FEATURES: usize = TEMPO + 1;
 
 /// Calls `add` with each feature of the position and how often it occurs, negative for Black.
-pub(super) fn features(pos: &Chess, mut add: impl FnMut(usize, i32)) {
+fn features(pos: &Chess, mut add: impl FnMut(usize, i32)) {
     let board = pos.board();
     let sides = Color::ALL.map(|color| Side::new(board, color));
-    for (us, them) in [(0, 1), (1, 0)] {
-        let (us, them) = (&sides[us], &sides[them]);
+    let [white, black] = &sides;
+    let aimed_white = pieces(board, white, black, &mut |feature, count| add(feature, count as i32));
+    let aimed_black =
+        pieces(board, black, white, &mut |feature, count| add(feature, -(count as i32)));
+    for (us, them, ours, theirs) in
+        [(white, black, &aimed_white, &aimed_black), (black, white, &aimed_black, &aimed_white)]
+    {
         let sign = us.color.fold_wb(1, -1);
         let to_move = us.color == pos.turn();
         let mut add = |feature, count: usize| add(feature, sign * count as i32);
 
         pawns(us, them, &mut add);
-        let aimed = pieces(board, us, them, &mut add);
-        assault(board, us, them, &aimed, &mut add);
+        assault(board, us, them, (ours, theirs), &mut add);
         shelter(us, them, &mut add);
-        threats(board, us, them, &aimed, to_move, &mut add);
+        threats(board, us, them, (ours, theirs), to_move, &mut add);
         for (idx, side) in CastlingSide::ALL.into_iter().enumerate() {
             add(CASTLING + idx, usize::from(pos.castles().has(us.color, side)));
         }
@@ -112,8 +116,6 @@ struct Side {
     reach: Bitboard,
     /// Squares in front of the pawns.
     front: Bitboard,
-    /// Everything attacked by anything.
-    attacked: Bitboard,
 }
 
 impl Side {
@@ -121,10 +123,6 @@ impl Side {
         let all = board.by_color(color);
         let pawns = all & board.pawns();
         let bites = beside(up(pawns, color));
-        let mut attacked = bites;
-        for square in all & !pawns {
-            attacked |= board.attacks_from(square);
-        }
         Side {
             color,
             all,
@@ -133,7 +131,6 @@ impl Side {
             bites,
             reach: fill(bites, color),
             front: fill(up(pawns, color), color),
-            attacked,
         }
     }
 
@@ -147,10 +144,13 @@ impl Side {
     }
 }
 
-/// What a side's pieces attack, by role, and how many of the squares round the king.
-#[derive(Default)]
+/// What a side attacks.
 struct Aimed {
+    /// By knights, bishops, rooks and queens.
     by_role: [Bitboard; 4],
+    /// By anything.
+    all: Bitboard,
+    /// How strong the pieces are that reach the squares round the enemy king.
     strength: usize,
 }
 
@@ -177,14 +177,16 @@ fn pawns(us: &Side, them: &Side, add: &mut impl FnMut(usize, usize)) {
 }
 
 fn pieces(board: &Board, us: &Side, them: &Side, add: &mut impl FnMut(usize, usize)) -> Aimed {
-    let mut aimed = Aimed::default();
+    let mut aimed = Aimed { by_role: [Bitboard::EMPTY; 4], all: us.bites, strength: 0 };
+    let occupied = board.occupied();
     let ring =
         them.king.into_iter().fold(them.king, |ring, king| ring | attacks::king_attacks(king));
     let roles = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
     for (idx, (role, strength)) in roles.into_iter().zip([2, 2, 3, 4]).enumerate() {
         for square in us.all & board.by_role(role) {
-            let targets = board.attacks_from(square);
+            let targets = attacks::attacks(square, role.of(us.color), occupied);
             aimed.by_role[idx] |= targets;
+            aimed.all |= targets;
             if targets.intersects(ring) {
                 aimed.strength += strength;
             }
@@ -193,6 +195,7 @@ fn pieces(board: &Board, us: &Side, them: &Side, add: &mut impl FnMut(usize, usi
         }
     }
     for king in us.king {
+        aimed.all |= attacks::king_attacks(king);
         add(PLACE + 5 * 64 + us.view(king).to_usize(), 1);
     }
 
@@ -216,17 +219,17 @@ fn assault(
     board: &Board,
     us: &Side,
     them: &Side,
-    aimed: &Aimed,
+    (ours, theirs): (&Aimed, &Aimed),
     add: &mut impl FnMut(usize, usize),
 ) {
     let queen = (us.all & board.queens()).any();
-    add(ASSAULT + usize::from(queen) * 16 + aimed.strength.min(15), 1);
+    add(ASSAULT + usize::from(queen) * 16 + ours.strength.min(15), 1);
     for king in them.king {
         let diagonal = attacks::bishop_attacks(king, board.occupied());
         let straight = attacks::rook_attacks(king, board.occupied());
         let from = [attacks::knight_attacks(king), diagonal, straight, diagonal | straight];
-        for (idx, (from, targets)) in from.into_iter().zip(aimed.by_role).enumerate() {
-            add(SAFE_CHECK + idx, (from & targets & !us.all & !them.attacked).count());
+        for (idx, (from, targets)) in from.into_iter().zip(ours.by_role).enumerate() {
+            add(SAFE_CHECK + idx, (from & targets & !us.all & !theirs.all).count());
         }
     }
 }
@@ -252,12 +255,12 @@ fn threats(
     board: &Board,
     us: &Side,
     them: &Side,
-    aimed: &Aimed,
+    (ours, theirs): (&Aimed, &Aimed),
     to_move: bool,
     add: &mut impl FnMut(usize, usize),
 ) {
     let turn = usize::from(to_move);
-    let [knights, bishops, rooks, _] = aimed.by_role;
+    let [knights, bishops, rooks, _] = ours.by_role;
     let pieces = them.all & !them.king;
     let major = board.rooks_and_queens();
     let attackers =
@@ -267,7 +270,7 @@ fn threats(
             add(THREAT + (turn * 3 + idx) * 6 + role_idx(board, square), 1);
         }
     }
-    for square in us.attacked & pieces & !them.attacked {
+    for square in ours.all & pieces & !theirs.all {
         add(HANGING + turn * 6 + role_idx(board, square), 1);
     }
 }

@@ -28,6 +28,11 @@ const INFINITY: i32 = MATE + 1;
 /// What a capture may win beyond the piece it takes before quiescence stops hoping.
 const HOPE: i32 = 200;
 
+/// Near the end of a line a position is taken to lose no more than this with each ply to go.
+const CALM: i32 = 50;
+/// From here on that is believed.
+const CALM_DEPTH: i32 = 3;
+
 /// How often the clock and the input are looked at, in nodes.
 const LOOK_EVERY: u64 = 1024;
 
@@ -72,6 +77,17 @@ pub(super) trait Listener {
     fn interrupted(&mut self) -> bool;
     /// A depth is finished.
     fn finished(&mut self, report: &Report);
+}
+
+/// What is known of a position when its moves are tried.
+struct Node {
+    depth: i32,
+    ply: usize,
+    alpha: i32,
+    beta: i32,
+    check: bool,
+    /// No quiet move is likely to reach `alpha`.
+    hopeless: bool,
 }
 
 /// One search of one position.
@@ -216,23 +232,22 @@ impl<'a, L: Listener> Search<'a, L> {
         {
             return score;
         }
-        if narrow && !check && depth >= 3 && self.can_pass(pos, depth, ply, beta) {
-            return beta;
+        // With few plies to go a position far outside the window will not come back into it.
+        let mut hopeless = false;
+        if narrow && !check && depth <= CALM_DEPTH && beta.abs() < MATE_BOUND {
+            let value = evaluate(pos);
+            if value - CALM * depth >= beta {
+                return value - CALM * depth;
+            }
+            hopeless = value + CALM + CALM * depth <= alpha;
         }
 
         self.path.push(hash);
         let best = known.and_then(|known| known.best);
-        let result = self.try_moves(
-            pos,
-            self.ordered(pos, moves, best, ply),
-            depth,
-            ply,
-            (alpha, beta),
-            check,
-            line,
-        );
+        let moves = self.ordered(pos, moves, best, ply);
+        let node = Node { depth, ply, alpha, beta, check, hopeless };
+        let (score, best) = self.try_moves(pos, moves, node, line);
         self.path.pop();
-        let (score, best) = result;
         if !self.stopped {
             let bound = match score {
                 score if score >= beta => Bound::AtLeast,
@@ -245,15 +260,11 @@ impl<'a, L: Listener> Search<'a, L> {
     }
 
     /// The best of the moves, the first with the full window and the others against it.
-    #[expect(clippy::too_many_arguments, reason = "the state of one node of the recursion")]
     fn try_moves(
         &mut self,
         pos: &Chess,
         moves: MoveList,
-        depth: i32,
-        ply: usize,
-        (mut alpha, beta): (i32, i32),
-        check: bool,
+        Node { depth, ply, mut alpha, beta, check, hopeless }: Node,
         line: &mut Vec<Move>,
     ) -> (i32, Option<Move>) {
         let (mut best, mut best_move) = (-INFINITY, None);
@@ -261,10 +272,15 @@ impl<'a, L: Listener> Search<'a, L> {
         for (idx, m) in moves.into_iter().enumerate() {
             let mut child = pos.clone();
             child.play_unchecked(m);
+            if hopeless && idx > 0 && !is_noisy(m) && !child.is_check() {
+                best = best.max(alpha);
+                continue;
+            }
             let mut below = Vec::new();
             let score = if idx == 0 {
                 -self.search(&child, deeper, ply + 1, -beta, -alpha, &mut below)
             } else {
+                // Late quiet moves are looked at less closely until one proves good.
                 let late = idx >= 4 && depth >= 3 && !check && !is_noisy(m);
                 let less = i32::from(late && !child.is_check());
                 let mut score =
@@ -296,20 +312,6 @@ impl<'a, L: Listener> Search<'a, L> {
             }
         }
         (best, best_move)
-    }
-
-    /// Whether the position is so good that even passing the move holds `beta`.
-    fn can_pass(&mut self, pos: &Chess, depth: i32, ply: usize, beta: i32) -> bool {
-        // With pawns alone, having to move may be the whole trouble.
-        let pieces = pos.us() & !pos.board().pawns() & !pos.board().kings();
-        if pieces.is_empty() || beta.abs() > MATE_BOUND || evaluate(pos) < beta {
-            return false;
-        }
-        let Ok(passed) = pos.clone().swap_turn() else {
-            return false;
-        };
-        let score = -self.search(&passed, depth - 3, ply + 1, -beta, 1 - beta, &mut Vec::new());
-        !self.stopped && score >= beta
     }
 
     /// Follows captures until the position is quiet; in check, every move.
