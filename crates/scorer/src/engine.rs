@@ -5,6 +5,7 @@
 //! about what it will say next drops it. Dropping kills the whole group.
 
 use std::{
+    fmt,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
@@ -63,6 +64,17 @@ pub(crate) enum Trouble {
     Closed,
     /// The move it gives is none of this position: the answer may be another's.
     WrongMove,
+}
+
+/// What the engine did.
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Trouble::TimedOut => "did not answer in time",
+            Trouble::Closed => "ended",
+            Trouble::WrongMove => "gave a move that is not legal",
+        })
+    }
 }
 
 impl Engine {
@@ -131,13 +143,17 @@ impl Engine {
         self.process.collect(seen, deadline).await
     }
 
-    /// How it ended and what it said last, for messages. The engine is killed.
-    pub(crate) async fn epitaph(mut self) -> String {
-        let status = self.process.end().await;
-        let status = status.map_or("killed".to_owned(), |status| status.to_string());
+    /// How a lost engine ended and what it said last, for messages. It is killed.
+    pub(crate) async fn epitaph(mut self, trouble: Trouble) -> String {
+        let end = match trouble {
+            Trouble::Closed => self.process.end().await.map(|status| status.to_string()),
+            Trouble::TimedOut | Trouble::WrongMove => None,
+        };
+        self.process.group.kill();
+        let end = end.unwrap_or_else(|| "killed".to_owned());
         match self.process.stderr.quote().await {
-            said if said.is_empty() => status,
-            said => format!("{status}; it said: {said}"),
+            said if said.is_empty() => end,
+            said => format!("{end}; it said: {said}"),
         }
     }
 

@@ -6,6 +6,7 @@
 //! [`STRIKES`] engines is set aside.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -47,7 +48,9 @@ const STARTING: usize = 16;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Engines that share the positions to score. Dropping the pool kills them.
+/// Engines that share the positions to score.
+///
+/// Dropping the pool, or the runtime, kills them; `std::process::exit` drops neither.
 pub struct Pool {
     jobs: mpsc::Sender<Job>,
     shared: Arc<Shared>,
@@ -185,7 +188,7 @@ fn decided(position: &Chess) -> Option<Score> {
 }
 
 fn identity(spec: &EngineSpec, engine: &Engine, pov: Pov) -> Identity {
-    let mut options: std::collections::BTreeMap<_, _> = options::nets(engine.announced()).collect();
+    let mut options: BTreeMap<_, _> = options::nets(engine.announced()).collect();
     options.extend(engine.settings().iter().cloned());
     Identity { name: engine.name().to_owned(), options, limit: spec.limit, pov }
 }
@@ -245,16 +248,14 @@ impl Worker {
                     // may yet give a score to the shallowest search.
                     shallow = true;
                     limit = Limit::Depth(1);
-                    self.replace("gave no score", position).await;
+                    drop(self.take());
                     continue;
                 }
                 Err(Failure::NoScore) => return self.set_aside(position, Unscored::NoScore),
                 Err(Failure::Overdue) => Unscored::EngineTimeout,
                 Err(Failure::Lost(trouble)) => {
-                    self.lost += 1;
-                    let (what, reason) = describe(&trouble);
-                    self.replace(what, position).await;
-                    reason
+                    self.bury(trouble, position).await;
+                    reason(trouble)
                 }
             };
             strikes += 1;
@@ -289,11 +290,10 @@ impl Worker {
 
     /// The engine, started anew if it was lost, after a wait that grows with each one lost.
     async fn engine(&mut self) -> Result<&mut Engine, ScorerError> {
-        let engine = match self.take() {
+        let engine = match self.engine.take() {
             Some(engine) => engine,
             None => self.restart().await?,
         };
-        self.shared.alive.fetch_add(1, Relaxed);
         Ok(self.engine.insert(engine))
     }
 
@@ -304,6 +304,7 @@ impl Worker {
             match Engine::start(&self.shared.spec).await {
                 Ok(engine) => {
                     self.shared.restarts.fetch_add(1, Relaxed);
+                    self.shared.alive.fetch_add(1, Relaxed);
                     return Ok(engine);
                 }
                 Err(error) => {
@@ -318,11 +319,12 @@ impl Worker {
         }
     }
 
-    /// Gives up an engine: the next search starts another.
-    async fn replace(&mut self, what: &str, position: &Chess) {
+    /// Gives up a lost engine: the next search starts another.
+    async fn bury(&mut self, trouble: Trouble, position: &Chess) {
+        self.lost += 1;
         if let Some(engine) = self.take() {
-            let end = engine.epitaph().await;
-            warn!("the engine {what} and is replaced ({end}); position {}", fen(position));
+            let end = engine.epitaph(trouble).await;
+            warn!("the engine {trouble} and is replaced ({end}); position {}", fen(position));
         }
     }
 
@@ -360,11 +362,11 @@ async fn next(queue: &Mutex<mpsc::Receiver<Job>>) -> Option<Job> {
     queue.lock().await.recv().await
 }
 
-fn describe(trouble: &Trouble) -> (&'static str, Unscored) {
+fn reason(trouble: Trouble) -> Unscored {
     match trouble {
-        Trouble::TimedOut => ("did not answer", Unscored::EngineTimeout),
-        Trouble::Closed => ("ended", Unscored::EngineCrash),
-        Trouble::WrongMove => ("gave a move that is not legal", Unscored::NoScore),
+        Trouble::TimedOut => Unscored::EngineTimeout,
+        Trouble::Closed => Unscored::EngineCrash,
+        Trouble::WrongMove => Unscored::NoScore,
     }
 }
 

@@ -12,7 +12,7 @@ use tracing::warn;
 
 use crate::{
     EngineSpec, Limit, Pov, ScorerError,
-    engine::{Answer, Engine, Trouble},
+    engine::{Answer, Engine},
 };
 
 /// The longest a probe may take.
@@ -27,15 +27,16 @@ const CLEARLY: Score = Score::Cp(300);
 const NODES: u64 = 1000;
 const NODES_AT_MOST: u64 = 100 * NODES;
 
-/// Tries the engine; the answer is whose view its scores are.
+/// Tries the engine; the answer is whose view its scores are. An engine that gets out of step is
+/// replaced.
 ///
 /// # Errors
 ///
-/// The limit is in nodes and the engine does not keep to it.
+/// The limit is in nodes and the engine does not keep to it, or it does not start again.
 pub(crate) async fn probe(engine: &mut Engine, spec: &EngineSpec) -> Result<Pov, ScorerError> {
     let mut pov = spec.pov;
-    if let Some(start) = search(engine, spec, &Chess::default(), Limit::Depth(1)).await
-        && let Some(queen_down) = search(engine, spec, &queen_up(), Limit::Depth(4)).await
+    if let Some(start) = search(engine, spec, &Chess::default(), Limit::Depth(1)).await?
+        && let Some(queen_down) = search(engine, spec, &queen_up(), Limit::Depth(4)).await?
     {
         warn_if_odd(engine.name(), start.score);
         if pov == Pov::Auto {
@@ -46,24 +47,20 @@ pub(crate) async fn probe(engine: &mut Engine, spec: &EngineSpec) -> Result<Pov,
     Ok(if pov == Pov::White { Pov::White } else { Pov::SideToMove })
 }
 
-/// A search for the probe's own sake. `None`: the engine is dead or out of step.
+/// A search for the probe's own sake. `None`: the engine was lost over it.
 async fn search(
     engine: &mut Engine,
     spec: &EngineSpec,
     position: &Chess,
     limit: Limit,
-) -> Option<Answer> {
-    let name = engine.name().to_owned();
+) -> Result<Option<Answer>, ScorerError> {
     match engine.search(position, limit, LONGEST.min(spec.timeout)).await {
-        Ok(answer) => Some(answer),
+        Ok(answer) => Ok(Some(answer)),
         Err(trouble) => {
-            let what = match trouble {
-                Trouble::TimedOut => "does not answer",
-                Trouble::Closed => "ended",
-                Trouble::WrongMove => "gave a move that is not legal",
-            };
-            warn!("the engine {name} {what} when tried with `go {limit}`; going on");
-            None
+            let name = engine.name();
+            warn!("the engine {name} {trouble} when tried with `go {limit}`; it is started anew");
+            *engine = Engine::start(spec).await?;
+            Ok(None)
         }
     }
 }
@@ -97,7 +94,7 @@ fn view(name: &str, score: Option<Score>) -> Pov {
 
 async fn check_nodes(engine: &mut Engine, spec: &EngineSpec) -> Result<(), ScorerError> {
     let Limit::Nodes(_) = spec.limit else { return Ok(()) };
-    match search(engine, spec, &Chess::default(), Limit::Nodes(NODES)).await {
+    match search(engine, spec, &Chess::default(), Limit::Nodes(NODES)).await? {
         Some(answer) if answer.stopped || answer.nodes > NODES_AT_MOST => {
             Err(ScorerError::NodesIgnored { engine: engine.name().to_owned(), asked: NODES })
         }

@@ -126,10 +126,10 @@ async fn an_engine_that_crashes_now_and_then_loses_nothing() {
     let pool = Pool::start(fake.spec.clone(), 1).await.unwrap();
     let verdicts = pool.score(wandering(15)).await.unwrap();
     assert!(verdicts.iter().all(|verdict| verdict.score().is_some()));
-    // The third of the first engine, then every fifth.
+    // The third search of the first engine, whose probe took two, then each fifth.
     assert_eq!(
         pool.health(),
-        Health { engines: 1, alive: 1, restarts: 3, scored: 15, ..Health::default() }
+        Health { engines: 1, alive: 1, restarts: 4, scored: 15, ..Health::default() }
     );
 }
 
