@@ -1,0 +1,60 @@
+//! What travels between the stages.
+
+use shakmaty::Chess;
+use tabiya_model::{Census, Line, Reject, Score, Span};
+
+use crate::pgn::Chunk;
+
+/// Whole records of one source, as text.
+#[derive(Debug)]
+pub(crate) struct SourceChunk {
+    pub(crate) source: usize,
+    pub(crate) chunk: Chunk,
+}
+
+/// What became of one chunk, as it goes down the stages: `T` is what is known of each line.
+#[derive(Debug)]
+pub(crate) struct Batch<T> {
+    pub(crate) span: Span,
+    pub(crate) lines: Vec<T>,
+    pub(crate) rejects: Vec<Reject>,
+    pub(crate) census: Census,
+    /// Bytes of text that belong to no game.
+    pub(crate) stray: u64,
+    /// Accepted games whose result stands in the tag alone.
+    pub(crate) unmarked: u64,
+}
+
+impl<T> Batch<T> {
+    /// The same batch with other lines.
+    pub(crate) fn with<U>(self, lines: Vec<U>) -> Batch<U> {
+        let Batch { span, lines: _, rejects, census, stray, unmarked } = self;
+        Batch { span, lines, rejects, census, stray, unmarked }
+    }
+}
+
+/// A line that waits for its score.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) line: Line,
+    /// Where it ends.
+    pub(crate) end: Chess,
+}
+
+/// A line and what the engine said where it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scored {
+    pub(crate) line: Line,
+    pub(crate) verdict: LineVerdict,
+}
+
+/// What is known of the end of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineVerdict {
+    /// Nobody was asked.
+    Unasked,
+    /// The score, from White's view.
+    Score(Score),
+    /// No engine could score it.
+    SetAside,
+}

@@ -1,0 +1,145 @@
+//! What ends a run.
+
+use std::{io, path::PathBuf};
+
+use tabiya_scorer::ScorerError;
+
+use crate::source::SourceError;
+
+/// Why a run could not go on. Each message says what happened, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input does not exist or cannot be looked at.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Inputs that could not be read to their end.
+    #[error("{}", unread(.0))]
+    Unread(Vec<InputFailure>),
+    /// More bad games than allowed.
+    #[error(
+        "{rejected} of {read} games are bad, more than {percent} percent \
+         (input.max_reject_percent): see {rejects} for what is wrong with them"
+    )]
+    TooManyRejects {
+        /// Bad games.
+        rejected: u64,
+        /// All games.
+        read: u64,
+        /// The limit.
+        percent: f64,
+        /// Where they are written down.
+        rejects: String,
+    },
+    /// The memory for telling duplicates is used up.
+    #[error(
+        "filter.dedupe remembers {games} games and has no memory for more: raise \
+         filter.dedupe_memory"
+    )]
+    DedupeFull {
+        /// Games remembered.
+        games: usize,
+    },
+    /// No game was accepted, so there is no book to write.
+    #[error(
+        "no game of {read} read was accepted, and no book is written: `tabiya scan` shows why \
+         games are left out"
+    )]
+    NoGames {
+        /// All games.
+        read: u64,
+    },
+    /// No line passed the threshold.
+    #[error(
+        "no line of {lines} passed the threshold, and no book is written: lower \
+         threshold.win_min_cp ({win_min_cp})"
+    )]
+    NothingKept {
+        /// Lines looked at.
+        lines: u64,
+        /// The threshold.
+        win_min_cp: i32,
+    },
+    /// The filters of a book left nothing of it.
+    #[error("{path}: no move passes its filters (min_games, min_share), and it is not written")]
+    EmptyBook {
+        /// The book.
+        path: PathBuf,
+    },
+    /// An engine failed.
+    #[error(transparent)]
+    Scorer(#[from] ScorerError),
+    /// A book could not be written.
+    #[error(transparent)]
+    Book(#[from] tabiya_book::Error),
+    /// A file or folder of ours failed.
+    #[error("{path}: {error}")]
+    Io {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A spilled run does not read back as it was written.
+    #[error("{path}: damaged on disk (checksum): run again; if it happens again, check the disk")]
+    DamagedRun {
+        /// The run.
+        path: PathBuf,
+    },
+    /// The counts of games do not add up: a fault of this program.
+    #[error("games read and games accounted for differ ({0}): please report this")]
+    DoesNotAddUp(String),
+    /// A stage panicked: a fault of this program.
+    #[error("stage {stage} failed: {message}: please report this")]
+    Panicked {
+        /// Which one.
+        stage: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// Another process works there.
+    #[error(
+        "LOCKED: {dir} is in use by process {pid}: wait for it, or name another checkpoint.dir"
+    )]
+    Locked {
+        /// The work folder.
+        dir: PathBuf,
+        /// The other process.
+        pid: String,
+    },
+    /// A signal asked for the end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |error| Error::Io { path, error }
+    }
+}
+
+/// One input that could not be read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFailure {
+    /// The input as it was named.
+    pub source: String,
+    /// Its class: TRUNCATED, FORMAT_MISMATCH, LIMIT, CORRUPT or IO.
+    pub class: &'static str,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl std::fmt::Display for InputFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {}", self.source, self.class, self.message)
+    }
+}
+
+fn unread(failures: &[InputFailure]) -> String {
+    let list: Vec<String> = failures.iter().map(InputFailure::to_string).collect();
+    match failures.len() {
+        1 => format!("an input could not be read whole: {}", list.concat()),
+        n => format!("{n} inputs could not be read whole:\n  {}", list.join("\n  ")),
+    }
+}
