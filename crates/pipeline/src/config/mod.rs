@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabiya_book::weight::Policy;
+use tabiya_book::Policy;
 use tabiya_model::Outcome;
 
 pub use units::{ByteSize, Period, UnitError};
