@@ -1,3 +1,30 @@
 //! A position in, a score out.
+//!
+//! [`Pool`] drives UCI engines, which are untrusted children: they hang, crash, babble and lie,
+//! and none of that may stop a run or invent a score. [`Cached`] remembers what was asked before.
+//! What both are to the rest of the workspace is the trait [`Scorer`].
+//!
+//! [`builtin`] is the engine that needs nothing installed: a UCI engine like any other.
+//!
+//! This is the only crate that starts processes.
 
 pub mod builtin;
+mod cache;
+mod engine;
+mod error;
+mod fen;
+mod lines;
+mod options;
+mod pool;
+mod probe;
+mod resolve;
+mod scorer;
+mod spec;
+mod stderr;
+mod uci;
+
+pub use cache::Cached;
+pub use error::{ScorerError, StartFailure};
+pub use pool::Pool;
+pub use scorer::{Health, Scorer, Unscored, Verdict};
+pub use spec::{EngineSpec, Identity, Limit, Pov};
