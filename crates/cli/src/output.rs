@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-/// Prints rows under a header, each column as wide as its longest cell; all but the first are
-/// aligned to the right.
+/// Prints rows under a header, each column as wide as its longest cell; the first `left` columns
+/// hold text, the others numbers, which end under each other.
 pub(crate) fn table<const N: usize>(
     out: &mut dyn Write,
+    left: usize,
     header: [&str; N],
     rows: &[[String; N]],
 ) -> io::Result<()> {
@@ -20,7 +21,7 @@ pub(crate) fn table<const N: usize>(
     for row in all() {
         let cells =
             row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
-                0 => format!("{cell:<width$}"),
+                _ if column < left => format!("{cell:<width$}"),
                 _ => format!("{cell:>width$}"),
             });
         writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
@@ -58,7 +59,7 @@ mod tests {
     fn columns_line_up() {
         let mut out = Vec::new();
         let rows = [["e4".to_owned(), "12".to_owned()], ["exd5".to_owned(), "3".to_owned()]];
-        table(&mut out, ["move", "weight"], &rows).unwrap();
+        table(&mut out, 1, ["move", "weight"], &rows).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "move  weight\ne4        12\nexd5       3\n");
     }
 }

@@ -4,3 +4,5 @@ pub mod config;
 mod filter;
 mod game;
 mod pgn;
+
+pub use filter::{RuleError, Rules};

@@ -24,9 +24,23 @@ pub(crate) fn run(command: &Book) -> Result<u8> {
     }
 }
 
-/// A book with something wrong is shown as far as it goes, but never as if all were well.
+fn code(sound: bool) -> u8 {
+    if sound { DONE } else { FAILED }
+}
+
+/// Says what is damaged, and whether nothing is.
+pub(super) fn warn_of_damage(book: &dyn tabiya_book::Book, path: &Path) -> bool {
+    let damage = book.damage();
+    for damage in &damage {
+        eprintln!("warning: {}: {damage}", path.display());
+    }
+    damage.is_empty()
+}
+
+/// A damaged book is shown as far as it goes, but never as if all were well.
 fn info(args: &BookArgs) -> Result<u8> {
-    let info = open(&args.book)?.info();
+    let book = open(&args.book)?;
+    let info = book.info();
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&info)?)?;
@@ -36,7 +50,7 @@ fn info(args: &BookArgs) -> Result<u8> {
     for warning in &info.warnings {
         eprintln!("warning: {}: {warning}", args.book.display());
     }
-    Ok(if info.warnings.is_empty() { DONE } else { FAILED })
+    Ok(code(book.damage().is_empty()))
 }
 
 fn described(info: &Info) -> Result<Vec<(&'static str, String)>> {
@@ -90,7 +104,7 @@ fn dump(args: &BookArgs) -> Result<u8> {
     }
     out.flush()?;
     result?;
-    Ok(DONE)
+    Ok(code(warn_of_damage(&*book, &args.book)))
 }
 
 fn print_entry(out: &mut dyn Write, entry: &RawEntry, json: bool) -> io::Result<()> {
@@ -121,7 +135,7 @@ fn stop(error: io::Error, cause: &mut Option<io::Error>) -> Error {
 
 #[derive(Serialize)]
 struct Verdict<'a> {
-    path: &'a Path,
+    path: String,
     sound: bool,
     entries: u64,
     positions: u64,
@@ -135,7 +149,7 @@ fn verify(args: &BookArgs) -> Result<u8> {
     let mut out = io::stdout().lock();
     if args.json {
         let verdict = Verdict {
-            path: &args.book,
+            path: path.to_string(),
             sound: verified.is_sound(),
             entries: verified.entries,
             positions: verified.positions,
@@ -154,5 +168,5 @@ fn verify(args: &BookArgs) -> Result<u8> {
             eprintln!("{path}: and {} more", thousands(verified.unlisted));
         }
     }
-    Ok(if verified.is_sound() { DONE } else { FAILED })
+    Ok(code(verified.is_sound()))
 }

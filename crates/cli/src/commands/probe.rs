@@ -8,6 +8,7 @@ use shakmaty::{Chess, san::SanPlus};
 use tabiya_book::BookMove;
 use tabiya_model::{PositionKey, uci};
 
+use super::book;
 use crate::{DONE, args::Probe, output::table, position::position};
 
 #[derive(Serialize)]
@@ -31,6 +32,7 @@ struct Row {
 pub(crate) fn run(args: &Probe) -> Result<u8> {
     let position = position(args.fen.as_deref(), args.moves.as_deref())?;
     let book = tabiya_book::open(&args.book)?;
+    book::warn_of_damage(&*book, &args.book);
     let moves = book.moves(&position)?;
     let dropped = book.dropped();
     if dropped > 0 {
@@ -71,5 +73,5 @@ fn print(out: &mut dyn Write, moves: &[Row]) -> io::Result<()> {
         .iter()
         .map(|row| [row.san.clone(), row.uci.clone(), row.weight.to_string(), share(row.weight)])
         .collect();
-    table(out, ["move", "uci", "weight", "share"], &rows)
+    table(out, 2, ["move", "uci", "weight", "share"], &rows)
 }

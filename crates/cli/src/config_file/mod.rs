@@ -11,12 +11,7 @@ pub(crate) mod schema;
 mod tests;
 mod tree;
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsString,
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, ffi::OsString, fs, io, path::Path};
 
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -88,7 +83,7 @@ pub(crate) fn load(
             return Err(Refusal::new(file, problems));
         }
     };
-    problems.extend(rebase(&mut config, &tree, file));
+    problems.extend(rebase(&mut config, &tree, file).err());
     if !problems.is_empty() {
         return Err(Refusal::new(file, problems));
     }
@@ -167,38 +162,27 @@ fn sound_part(tree: &Node, problems: &[Problem]) -> Result<Config, String> {
 }
 
 /// Makes the paths of the file hold from the current folder.
-fn rebase(config: &mut Config, tree: &Node, file: Option<&Path>) -> Vec<Problem> {
+fn rebase(config: &mut Config, tree: &Node, file: Option<&Path>) -> Result<(), Problem> {
     let base = file.and_then(Path::parent).unwrap_or(Path::new(""));
-    if base.as_os_str().is_empty() {
-        return Vec::new();
-    }
-    let mut problems = Vec::new();
-    let rebased = |key: &str, path: &Path| -> Option<PathBuf> {
-        (!review::is_from_option(tree, key)).then(|| base.join(path))
+    let Some(base_text) = base.to_str() else {
+        let message = format!(
+            "its folder, {}, has a name that is not UTF-8: start the program in that folder",
+            base.display()
+        );
+        return Err(Problem::new(Place::Nowhere, "", message));
     };
-    for (index, name) in config.input.files.iter_mut().enumerate().filter(|(_, name)| *name != "-")
-    {
-        let key = format!("input.files.{index}");
-        match rebased(&key, Path::new(name)).map(|path| path.into_os_string().into_string()) {
-            Some(Ok(path)) => *name = path,
-            Some(Err(path)) => problems.push(Problem::new(
-                tree.place_of(&key),
-                key,
-                format!(
-                    "{} is not UTF-8: start the program in the folder of the configuration",
-                    path.display()
-                ),
-            )),
-            None => {}
+    let from_file = |key: &str| tree.get(key).is_none_or(|node| node.place != Place::Option);
+    for (index, name) in config.input.files.iter_mut().enumerate() {
+        let fixed = name == "-" || Path::new(name).is_absolute() || base_text.is_empty();
+        if !fixed && from_file(&format!("input.files.{index}")) {
+            *name = format!("{}/{name}", base_text.trim_end_matches('/'));
         }
     }
     let books = config.book.iter_mut().enumerate();
     let books = books.map(|(index, book)| (format!("book.{index}.path"), &mut book.path));
     let work = ("checkpoint.dir".to_owned(), &mut config.checkpoint.dir);
-    for (key, path) in books.chain([work]) {
-        if let Some(rebased) = rebased(&key, path) {
-            *path = rebased;
-        }
+    for (_, path) in books.chain([work]).filter(|(key, _)| from_file(key)) {
+        *path = base.join(&path);
     }
-    problems
+    Ok(())
 }

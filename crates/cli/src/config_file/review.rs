@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use tabiya_book::Policy;
-use tabiya_pipeline::config::{ByteSize, Config, Engine, Period};
+use tabiya_pipeline::{
+    Rules,
+    config::{ByteSize, Config, Engine, Period},
+};
 
 use super::{
     Purpose,
-    problem::{Place, Problem},
+    problem::Problem,
     tree::{Node, Value},
 };
 
@@ -106,19 +109,18 @@ impl Review<'_> {
                 ),
             );
         }
-        for (key, date) in [("filter.since", &filter.since), ("filter.until", &filter.until)] {
-            if !is_date(date) {
-                self.problem(
-                    key,
-                    format!(
-                        "{date:?} is not a date: write \"1990\", \"1990.06\" or \"1990.06.15\""
-                    ),
-                );
-            }
+        for error in Rules::compile(filter).err().into_iter().flatten() {
+            let key = format!("filter.{}", error.key.replace('[', ".").replace(']', ""));
+            self.problem(&key, error.message);
         }
-        // "1990" is all of that year, so only what both say is compared.
-        let common = filter.since.len().min(filter.until.len());
-        if filter.since.get(..common) > filter.until.get(..common) {
+        // "1990" and "1990.??" are all of that year, so only what both say is compared.
+        let known = |date: &str| match date.split_once('?') {
+            Some((known, _)) => known.replace(['-', '/'], "."),
+            None => date.replace(['-', '/'], "."),
+        };
+        let (since, until) = (known(&filter.since), known(&filter.until));
+        let common = since.len().min(until.len());
+        if since.get(..common) > until.get(..common) {
             self.problem(
                 "filter.until",
                 format!("{:?} is before filter.since: no game would count", filter.until),
@@ -184,26 +186,4 @@ impl Review<'_> {
             self.problem(key, "no time at all is not enough: write a time, as in \"10s\"");
         }
     }
-}
-
-/// Whether the text is empty, `YYYY`, `YYYY.MM` or `YYYY.MM.DD`.
-fn is_date(text: &str) -> bool {
-    let number = |part: &str, digits: usize, max: u32| {
-        part.len() == digits
-            && part.bytes().all(|byte| byte.is_ascii_digit())
-            && part.parse().is_ok_and(|number: u32| (1..=max).contains(&number))
-    };
-    let parts: Vec<&str> = text.split('.').collect();
-    match parts.as_slice() {
-        [""] => true,
-        [year] => number(year, 4, 9999),
-        [year, month] => number(year, 4, 9999) && number(month, 2, 12),
-        [year, month, day] => number(year, 4, 9999) && number(month, 2, 12) && number(day, 2, 31),
-        _ => false,
-    }
-}
-
-/// Whether a value comes from the command line, whose paths start at the current folder.
-pub(super) fn is_from_option(tree: &Node, key: &str) -> bool {
-    tree.get(key).is_some_and(|node| node.place == Place::Option)
 }

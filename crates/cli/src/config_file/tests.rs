@@ -1,6 +1,6 @@
 //! What is said about configurations, good and bad.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use expect_test::{Expect, expect};
 
@@ -135,6 +135,7 @@ fn what_is_missing_or_at_odds_is_said() {
         filter.outcomes = ["white", "white"]
         filter.since = "1990.13"
         filter.until = "199"
+        filter.where = ["WhiteElo >= 2200", "Event"]
         score.engine = []
         score.limit = { depth = 8, nodes = 100 }
         score.timeout = "0s"
@@ -142,12 +143,13 @@ fn what_is_missing_or_at_odds_is_said() {
         "#,
         expect![[r#"
             c.toml:4: filter.outcomes: an outcome stands twice: name each once
-            c.toml:5: filter.since: "1990.13" is not a date: write "1990", "1990.06" or "1990.06.15"
-            c.toml:6: filter.until: "199" is not a date: write "1990", "1990.06" or "1990.06.15"
-            c.toml:7: score.engine: no program named: write ["stockfish"] or "builtin"
-            c.toml:8: score.limit: exactly one of depth, nodes and movetime ends a search: write { depth = 8 }
-            c.toml:9: score.timeout: no time at all is not enough: write a time, as in "10s"
-            c.toml:10: threshold.win_max_cp: 100 centipawns are not above win_min_cp, 100 centipawns: no line would be kept"#]],
+            c.toml:5: filter.since: "1990.13" is no date: write "1990", "1990.06" or "1990.06.15"
+            c.toml:6: filter.until: "199" is no date: write "1990", "1990.06" or "1990.06.15"
+            c.toml:7: filter.where.1: "Event" is no condition: write a tag, one of = != < <= > >= ~ !~, and a value, as in "WhiteElo >= 2200"
+            c.toml:8: score.engine: no program named: write ["stockfish"] or "builtin"
+            c.toml:9: score.limit: exactly one of depth, nodes and movetime ends a search: write { depth = 8 }
+            c.toml:10: score.timeout: no time at all is not enough: write a time, as in "10s"
+            c.toml:11: threshold.win_max_cp: 100 centipawns are not above win_min_cp, 100 centipawns: no line would be kept"#]],
     );
     check(
         "score.limit = {}\nfilter.since = '1991.02'\nfilter.until = '1990'\nfilter.outcomes = []",
@@ -324,7 +326,7 @@ fn text_that_is_not_utf8_is_refused_with_a_way_out() {
     std::fs::create_dir(&odd).unwrap();
     std::fs::write(odd.join("c.toml"), LEAST).unwrap();
     let refusal = load(Some(&odd.join("c.toml")), &[], Purpose::Run).unwrap_err().to_string();
-    assert!(refusal.contains("start the program in the folder"), "{refusal}");
+    assert!(refusal.contains("start the program in that folder"), "{refusal}");
 }
 
 #[test]
