@@ -1,6 +1,6 @@
 //! What every book can do, whatever its format.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use shakmaty::{Chess, Move};
@@ -22,6 +22,10 @@ pub trait Book {
 
     /// Entries that [`Book::moves`] has left out so far because they are no legal moves.
     fn dropped(&self) -> u64;
+
+    /// What opening the book showed to be damaged; the rest of it can be used. [`Book::verify`]
+    /// looks at everything.
+    fn damage(&self) -> Vec<String>;
 
     /// Hands every entry to `each`, in the order of the file, and stops at the first error.
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error>;
@@ -94,10 +98,15 @@ pub enum Format {
 /// A file of a book.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BookFile {
-    /// Where it is.
+    /// Where it is. As JSON it is text, with what is not UTF-8 replaced.
+    #[serde(serialize_with = "as_shown")]
     pub path: PathBuf,
     /// Its size in bytes.
     pub bytes: u64,
+}
+
+fn as_shown<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// What there is to say about a book.

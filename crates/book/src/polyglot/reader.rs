@@ -151,7 +151,7 @@ impl Reader {
             survey.add(entry);
             Ok(())
         })?;
-        survey.torn = self.source.len() % ENTRY as u64;
+        survey.damage = self.damage();
         Ok(survey)
     }
 
@@ -190,6 +190,16 @@ impl Book for Reader {
 
     fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
+    }
+
+    fn damage(&self) -> Vec<String> {
+        let torn = self.source.len() % ENTRY as u64;
+        let found = || {
+            format!(
+                "bytes after the last whole entry: {torn} (the file is cut short or has a tail)"
+            )
+        };
+        (torn > 0).then(found).into_iter().collect()
     }
 
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
@@ -242,7 +252,7 @@ impl Book for Reader {
 struct Survey {
     entries: u64,
     positions: u64,
-    torn: u64,
+    damage: Vec<String>,
     descents: u64,
     first_descent: u64,
     implausible: u64,
@@ -273,13 +283,7 @@ impl Survey {
     }
 
     fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        if self.torn > 0 {
-            problems.push(format!(
-                "bytes after the last whole entry: {} (the file is cut short or has a tail)",
-                self.torn
-            ));
-        }
+        let mut problems = self.damage.clone();
         if self.descents > 0 {
             problems.push(format!(
                 "the keys are not in order in {} places, first at entry {}: look-ups miss \

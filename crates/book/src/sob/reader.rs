@@ -190,6 +190,10 @@ impl Book for Reader {
         self.dropped.load(Ordering::Relaxed)
     }
 
+    fn damage(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
         for block in 0..self.blocks() {
             for (key, word) in self.keys(block)?.into_iter().zip(self.block_words(block)?) {

@@ -98,7 +98,7 @@ impl fmt::Display for Period {
 }
 
 macro_rules! as_text {
-    ($type:ident, $pattern:literal, $description:literal) => {
+    ($type:ident, $format:literal, $pattern:literal, $description:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -122,14 +122,24 @@ macro_rules! as_text {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": $pattern, "description": $description })
+                json_schema!({
+                    "type": "string",
+                    "format": $format,
+                    "pattern": $pattern,
+                    "description": $description,
+                })
             }
         }
     };
 }
 
-as_text!(ByteSize, "^[0-9]+ *(GiB|MiB|KiB|GB|MB|kB|KB|B)$", "A size with its unit, as \"512MiB\"");
-as_text!(Period, "^[0-9]+ *(ms|s|m|h)$", "A time with its unit, as \"30s\" or \"50ms\"");
+as_text!(
+    ByteSize,
+    "byte-size",
+    "^[0-9]+ *(GiB|MiB|KiB|GB|MB|kB|KB|B)$",
+    "A size with its unit, as \"512MiB\""
+);
+as_text!(Period, "period", "^[0-9]+ *(ms|s|m|h)$", "A time with its unit, as \"30s\" or \"50ms\"");
 
 #[cfg(test)]
 mod tests {
