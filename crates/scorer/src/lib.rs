@@ -1,1 +1,3 @@
-//! scorer
+//! A position in, a score out.
+
+pub mod builtin;
