@@ -278,7 +278,8 @@ impl Weight {
 }
 
 /// The filters on the way out: moves of fewer games than `min_games`, or of less than `min_share`
-/// percent of the position's games, are dropped; of the rest the heaviest `max_moves` stay (0:
+/// percent of the position's games, are dropped, and under `Wins` those that lost every game; of
+/// the rest the heaviest `max_moves` stay (0:
 /// all), of equally heavy ones those with the smaller move.
 pub fn select(
     book: &Book,
@@ -296,6 +297,7 @@ pub fn select(
         let all: u64 = moves.iter().map(|(_, tally)| tally.games()).sum();
         let share = |games: u64| 100.0 * games as f64 / all as f64;
         moves.retain(|(_, tally)| tally.games() >= min_games && share(tally.games()) >= min_share);
+        moves.retain(|(_, tally)| weight != Weight::Wins || weight.of(tally) > 0);
         moves.sort_by_key(|(mv, tally)| (-weight.of(tally), mv.polyglot()));
         if max_moves > 0 {
             moves.truncate(max_moves);
