@@ -142,7 +142,42 @@ fn same_order(ours: &Position, theirs: &Position) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tabiya_model::Outcome;
+    use tabiya_testkit::{
+        Game, LineEnd, Mix, Rules, Short, Style, Weight, generate, oracle, render, select,
+    };
+
     use super::*;
+
+    /// The oracle is what everything else is checked against; this is what the oracle is checked
+    /// against.
+    #[test]
+    fn the_oracle_counts_as_polyglot_does() {
+        let folder = program::bench_folder().unwrap();
+        let (text, bin) = (folder.join("oracle.pgn"), folder.join("oracle.bin"));
+        let text_of = |game: &Game| render(std::slice::from_ref(game), Style::Plain);
+        let mut games = generate(21, 3_000, Mix::CLEAN);
+        games.retain(|game| crate::sift::is_suitable(&text_of(game)));
+        fs::write(&text, render(&games, Style::Plain)).unwrap();
+        assert!(make_book(&text, &bin).unwrap());
+
+        let rules = Rules {
+            outcomes: vec![Outcome::White, Outcome::Black, Outcome::Draw],
+            line_end: LineEnd::Fixed,
+            short: Short::Keep,
+            both_sides: true,
+            ..Rules::default()
+        };
+        let book = select(&oracle(&games, &rules, None).book, Weight::Wins, 1, 0.0, 0);
+        let mut ours: BTreeMap<u64, Position> = BTreeMap::new();
+        for ((key, mv), tally) in &book {
+            let weight = u16::try_from(Weight::Wins.of(tally)).unwrap();
+            ours.entry(key.0).or_default().insert(mv.polyglot(), weight);
+        }
+        let found = compare(&ours, &read(&bin).unwrap(), &BTreeMap::new());
+        assert!(found.differences.is_empty(), "{:#?}", &found.differences);
+        assert!(games.len() > 500 && found.equal > 10_000, "{} entries", found.equal);
+    }
 
     fn book(entries: &[(u64, u16, u16)]) -> BTreeMap<u64, Position> {
         let mut book: BTreeMap<u64, Position> = BTreeMap::new();

@@ -65,14 +65,14 @@ pub(crate) fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     (1..starts.len()).map(move |index| &text[starts[index - 1]..starts[index]])
 }
 
-fn is_suitable(record: &[u8]) -> bool {
+/// Whether polyglot reads this game and counts it as we do.
+pub(crate) fn is_suitable(record: &[u8]) -> bool {
     let record = record.trim_ascii_end();
     let zeros = record.windows(3).any(|window| window == b"0-0");
-    let odd_letters = !record.is_ascii();
     let mut game = Sieve::default();
     let outcome = Reader::new(record).read_game(&mut game);
     let legal = matches!(outcome, Ok(Some(true)));
-    !zeros && !odd_letters && legal && !game.result.is_empty() && record.ends_with(&game.result)
+    !zeros && legal && !game.result.is_empty() && record.ends_with(&game.result)
 }
 
 #[derive(Default)]
