@@ -1,1 +1,56 @@
-fn main() {}
+//! The chores of this repository: `cargo xtask help`.
+
+mod bench;
+mod corpus;
+mod games;
+mod polyglot_check;
+mod program;
+mod scan_check;
+mod sift;
+mod size;
+mod tabiya;
+mod test;
+mod verify_books;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The chores of this repository", version)]
+struct Args {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Runs all tests; installs the programs they need if they are missing.
+    Test,
+    /// Measures tabiya against others, side by side.
+    Bench(bench::Args),
+    /// Builds the plain book with tabiya and with polyglot and compares every entry.
+    PolyglotCheck(corpus::Games),
+    /// Walks a PolyGlot book with python-chess, and compares it with the .sob of the same run.
+    VerifyBooks {
+        /// The PolyGlot book.
+        bin: PathBuf,
+        /// The folder of the .sob, or one of its files.
+        sob: PathBuf,
+    },
+    /// Counts games with python-chess and with `tabiya scan`.
+    ScanCheck(scan_check::Args),
+    /// Writes generated games as PGN.
+    Games(games::Args),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Args::parse().chore {
+        Chore::Test => test::run(),
+        Chore::Bench(args) => bench::run(&args),
+        Chore::PolyglotCheck(games) => polyglot_check::run(&games),
+        Chore::VerifyBooks { bin, sob } => verify_books::run(&bin, &sob),
+        Chore::ScanCheck(args) => scan_check::run(&args),
+        Chore::Games(args) => games::run(&args),
+    }
+}
