@@ -19,6 +19,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Make books from games.
+    Run(Run),
+    /// Read games only, and say what is in them: counts by reason, and speed.
+    Scan(Scan),
     /// The moves a book has for a position, best first.
     Probe(Probe),
     /// Look into a book of any format, told by its content.
@@ -49,7 +53,7 @@ pub(crate) struct ConfigArgs {
     pub(crate) set: Vec<OsString>,
 }
 
-/// Make books from games: go on where the last run stopped, and redo only what a change needs.
+/// Options of `run`.
 #[derive(Debug, Options)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -59,7 +63,7 @@ pub(crate) struct Run {
     pub(crate) json: bool,
 }
 
-/// Read games only, and say what is in them: counts by reason, and speed.
+/// Options of `scan`.
 #[derive(Debug, Options)]
 pub(crate) struct Scan {
     /// PGN files, packed or not, folders and globs; "-" is standard input.

@@ -5,8 +5,12 @@ mod commands;
 mod config_file;
 mod output;
 mod position;
+mod progress;
 
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    process::ExitCode,
+};
 
 use clap::Parser;
 
@@ -16,15 +20,22 @@ use args::Args;
 const DONE: u8 = 0;
 /// It could not be done, or something is wrong with what was looked at.
 const FAILED: u8 = 1;
+/// A signal ended it.
+const INTERRUPTED: u8 = 130;
 /// What was asked for makes no sense: the command line or the configuration.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     // Bad arguments end here, with USAGE.
     let args = Args::parse();
+    log_to_stderr();
     let code = commands::run(args.command).unwrap_or_else(|error| {
         if is_closed_pipe(&error) {
             return DONE;
+        }
+        if let Some(tabiya_pipeline::Error::Interrupted) = error.downcast_ref() {
+            eprintln!("interrupted: no book was touched; the same command begins again");
+            return INTERRUPTED;
         }
         eprintln!("error: {error:#}");
         if error.is::<config_file::Refusal>() || error.is::<position::BadPosition>() {
@@ -34,6 +45,20 @@ fn main() -> ExitCode {
         }
     });
     ExitCode::from(code)
+}
+
+/// Log lines, by the environment variable TABIYA_LOG ("warn", "debug", "tabiya_scorer=debug").
+fn log_to_stderr() {
+    let filter = tracing_subscriber::EnvFilter::builder()
+        .with_default_directive(tracing::Level::INFO.into())
+        .with_env_var("TABIYA_LOG")
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false)
+        .init();
 }
 
 /// Whether the reader of our output has seen enough, as in `| head`.

@@ -67,7 +67,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// An engine failed.
-    #[error(transparent)]
+    #[error("{class}: {error}", class = .0.name(), error = .0)]
     Scorer(#[from] ScorerError),
     /// A book could not be written.
     #[error(transparent)]

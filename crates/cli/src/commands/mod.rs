@@ -6,6 +6,9 @@ mod completions;
 mod config;
 mod engine;
 mod probe;
+mod run;
+mod scan;
+mod service;
 
 use anyhow::Result;
 
@@ -14,6 +17,8 @@ use crate::args::Command;
 /// Does what was asked for.
 pub(crate) fn run(command: Command) -> Result<u8> {
     match command {
+        Command::Run(args) => run::run(&args),
+        Command::Scan(args) => scan::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Book(command) => book::run(&command),
         Command::Config(command) => config::run(command),

@@ -34,7 +34,6 @@ pub(crate) enum Purpose {
     /// From games to books: inputs and books must be named.
     Run,
     /// A look at games that are named elsewhere; no book is written.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for commands that read games only"))]
     Scan,
 }
 
