@@ -38,7 +38,7 @@ pub(crate) fn show(progress: Arc<Progress>, scorer: Option<Arc<dyn Scorer>>) -> 
     let terminal = io::stderr().is_terminal();
     let mut ticks = time::interval(if terminal { ON_TERMINAL } else { IN_LOG });
     let display = tokio::spawn(async move {
-        let mut view = View::new(terminal);
+        let view = View::new(terminal);
         // The first tick is due at once, when there is nothing to say yet.
         ticks.tick().await;
         loop {

@@ -30,7 +30,7 @@ pub(crate) fn block_on<T, F: Future<Output = Result<T>>>(
     let cx = Context::default();
     let stop = cx.stop.clone();
     runtime.spawn(async move {
-        let mut signals = Signals::new()?;
+        let mut signals = Signals::new();
         signals.next().await;
         eprintln!("stopping; a second signal ends it at once");
         stop.cancel();
@@ -46,10 +46,10 @@ struct Signals(Vec<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Signals {
-    fn new() -> Option<Signals> {
+    fn new() -> Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        Some(Signals(kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect()))
+        Signals(kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect())
     }
 
     async fn next(&mut self) {
@@ -63,8 +63,8 @@ struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn new() -> Option<Signals> {
-        Some(Signals)
+    fn new() -> Signals {
+        Signals
     }
 
     async fn next(&mut self) {
