@@ -159,8 +159,9 @@ impl GameReader {
         for word in words.by_ref().take(plies) {
             let ply = self.sans.len() + 1;
             let san = read_san(word).ok_or_else(|| {
+                let reason = if names_square(word) { Reason::IllegalMove } else { Reason::Syntax };
                 let word = String::from_utf8_lossy(&word[..word.len().min(40)]);
-                LeftOut::new(Reason::Syntax, format!("ply {ply}: {word:?} is no move"))
+                LeftOut::new(reason, format!("ply {ply}: {word:?} is no move"))
             })?;
             self.sans.push(san);
         }
@@ -184,6 +185,11 @@ fn readable(movetext: &[u8], read: usize, plies: usize) -> bool {
     let mut words = Words::new(movetext);
     let found = words.by_ref().take(plies).take_while(|word| is_san(word)).count();
     found == read && (found == plies || (words.fault().is_none() && words.next().is_none()))
+}
+
+/// Whether a word is meant for a move: `Qh9`, `Sf3`.
+fn names_square(word: &[u8]) -> bool {
+    word.windows(2).any(|pair| matches!(pair, [b'a'..=b'h', b'0'..=b'9']))
 }
 
 fn is_san(word: &[u8]) -> bool {

@@ -100,7 +100,7 @@ impl SourceReader<'_> {
                 }
                 Err(failure) => {
                     // The games before the damage are whole; the one it hit is not one.
-                    splitter.split(false);
+                    splitter.split_damaged();
                     self.send(source, &mut splitter).await?;
                     return Err(Stop::Failure(failure));
                 }

@@ -66,7 +66,7 @@ impl PlainRun {
     /// The command that runs it from the start.
     pub(crate) fn command(&self, tabiya: &Path) -> Command {
         let mut command = Command::new(tabiya);
-        command.args(["run", "--fresh", "-c"]).arg(self.folder.join("pipeline.toml"));
+        command.args(["run", "-c"]).arg(self.folder.join("pipeline.toml"));
         command
     }
 

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &Scan) -> Result<u8> {
     let rules = service::rules(&loaded.config)?;
     let files: Vec<PathBuf> = args.files.iter().map(PathBuf::from).collect();
     let sources = resolve(&files)?;
+    let inputs = sources.len();
     let config = Arc::new(loaded.config);
     let report = service::block_on(|cx: Context| async move {
         scan(config, rules, sources, cx).await.map_err(anyhow::Error::from)
@@ -29,8 +30,8 @@ pub(crate) fn run(args: &Scan) -> Result<u8> {
     } else {
         print(&report)?;
     }
-    for failure in &report.failures {
-        eprintln!("error: {failure}");
+    if !report.failures.is_empty() {
+        eprintln!("error: {} of {inputs} inputs could not be read whole", report.failures.len());
     }
     Ok(if report.failures.is_empty() { DONE } else { FAILED })
 }

@@ -120,6 +120,15 @@ impl Splitter {
         }
     }
 
+    /// Finds the records that are whole in a text that broke off: the last one is, if its result
+    /// is there.
+    pub(crate) fn split_damaged(&mut self) {
+        self.split(true);
+        let end = self.chunk.text.len();
+        let cut = |record: &mut Record| record.marker.is_none() && record.text.end == end;
+        self.chunk.records.pop_if(cut);
+    }
+
     /// Bytes held.
     pub(crate) fn len(&self) -> usize {
         self.chunk.text.len()
