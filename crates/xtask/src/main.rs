@@ -5,6 +5,7 @@ mod corpus;
 mod games;
 mod polyglot_check;
 mod program;
+mod sample;
 mod scan_check;
 mod sift;
 mod size;
@@ -42,6 +43,8 @@ enum Chore {
     ScanCheck(scan_check::Args),
     /// Writes generated games as PGN.
     Games(games::Args),
+    /// Makes the sample games of this repository anew, the same ones every time.
+    Sample(sample::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -52,5 +55,6 @@ fn main() -> anyhow::Result<()> {
         Chore::VerifyBooks { bin, sob } => verify_books::run(&bin, &sob),
         Chore::ScanCheck(args) => scan_check::run(&args),
         Chore::Games(args) => games::run(&args),
+        Chore::Sample(args) => sample::run(&args),
     }
 }

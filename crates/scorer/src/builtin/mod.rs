@@ -10,6 +10,7 @@ mod command;
 mod console;
 mod eval;
 mod exchange;
+mod ranking;
 mod search;
 mod table;
 #[cfg(test)]
@@ -24,6 +25,8 @@ use command::{Command, Game, Go, HASH, Refused};
 use console::Console;
 use search::Search;
 use table::Table;
+
+pub use ranking::Ranking;
 
 /// Answers commands until `quit` or the end of input. A search with a limit that is running at
 /// the end of input is finished; an infinite one is stopped.

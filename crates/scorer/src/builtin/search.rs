@@ -155,6 +155,20 @@ impl<'a, L: Listener> Search<'a, L> {
         last.unwrap_or_else(|| self.hasty(Vec::new()))
     }
 
+    /// The moves of the root with their exact scores after `depth` more plies, best first.
+    pub(super) fn rank(mut self, moves: &[Move], depth: u32) -> Vec<(Move, i32)> {
+        self.path.push(hash(self.root));
+        let mut ranked = Vec::with_capacity(moves.len());
+        for &m in moves {
+            let mut child = self.root.clone();
+            child.play_unchecked(m);
+            let score = -self.search(&child, depth as i32, 1, -INFINITY, INFINITY, &mut Vec::new());
+            ranked.push((m, score));
+        }
+        ranked.sort_by_key(|&(_, score)| -score);
+        ranked
+    }
+
     fn report(&self, depth: u32, score: i32, line: Vec<Move>) -> Report {
         Report {
             depth,
