@@ -125,6 +125,10 @@ fn without_number(word: &[u8]) -> Option<&[u8]> {
 }
 
 fn is_move(word: &[u8]) -> bool {
+    // Most words: the spellings of results begin with something else.
+    if word.first().is_some_and(u8::is_ascii_alphabetic) {
+        return !REMARKS.contains(&word);
+    }
     let is_null_move = word.starts_with(b"--");
     let symbols_only = word.iter().all(|byte| !byte.is_ascii_alphanumeric() && *byte != b'@');
     !(symbols_only && !is_null_move) && !REMARKS.contains(&word) && Marker::from_tag(word).is_none()
