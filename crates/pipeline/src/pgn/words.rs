@@ -131,7 +131,7 @@ fn is_move(word: &[u8]) -> bool {
     }
     let is_null_move = word.starts_with(b"--");
     let symbols_only = word.iter().all(|byte| !byte.is_ascii_alphanumeric() && *byte != b'@');
-    !(symbols_only && !is_null_move) && !REMARKS.contains(&word) && Marker::from_tag(word).is_none()
+    (is_null_move || !symbols_only) && Marker::from_tag(word).is_none()
 }
 
 #[cfg(test)]
