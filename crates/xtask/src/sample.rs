@@ -122,7 +122,6 @@ impl Record {
         text.truncate(text.trim_ascii_end().len());
         text.extend_from_slice(b"\n\n");
         text.extend_from_slice(movetext.as_bytes());
-        text.push(b'\n');
         text
     }
 }
