@@ -69,10 +69,10 @@ pub(crate) struct Scan {
     /// PGN files, packed or not, folders and globs; "-" is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<OsString>,
-    /// A configuration whose [input] and [filter] count; without it, the defaults.
+    /// A configuration whose input and filter sections count; without it, the defaults.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Set a key of [input] or [filter], as in filter.plies=30. May be given many times.
+    /// Set a key of input or filter, as in filter.plies=30. May be given many times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<OsString>,
     /// Print the counts as JSON.
