@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<()> {
 fn run_tests() -> Result<()> {
     let nextest = Command::new("cargo").args(["nextest", "--version"]).output();
     if nextest.is_ok_and(|output| output.status.success()) {
-        program::run(&mut cargo(&["nextest", "run", "--workspace"]))?;
+        program::run(&mut cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]))?;
         // nextest leaves these out.
         program::run(&mut cargo(&["test", "--workspace", "--doc"]))
     } else {

@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn it_counts_like_a_map_while_it_grows() {
-        let mut table = Table::new(1 << 20);
+        let mut table = Table::new(3 << 20);
         let mut map: BTreeMap<(PositionKey, PackedMove), Tally> = BTreeMap::new();
         let mut state = 1u64;
         for n in 0..20_000 {
