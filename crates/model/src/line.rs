@@ -24,6 +24,9 @@ pub struct Line {
     pub outcome: Outcome,
 }
 
+/// The key of the ordinary start position.
+const START_KEY: u64 = 0x463b_9618_1691_fc9c;
+
 /// One half-move of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ply {
@@ -38,11 +41,13 @@ pub struct Ply {
 impl Line {
     /// Replays the line, calling `each` for every ply, and returns the position at its end.
     pub fn replay(&self, mut each: impl FnMut(Ply)) -> Chess {
-        let mut position = match &self.start {
-            Start::Standard => Chess::default(),
-            Start::Position(position) => position.as_ref().clone(),
+        let (mut position, mut hash) = match &self.start {
+            // Nearly all lines start here: hashed once.
+            Start::Standard => (Chess::default(), Zobrist64(START_KEY)),
+            Start::Position(position) => {
+                (position.as_ref().clone(), position.zobrist_hash::<Zobrist64>(EN_PASSANT))
+            }
         };
-        let mut hash: Zobrist64 = position.zobrist_hash(EN_PASSANT);
         for &mv in &self.moves {
             each(Ply { key: PositionKey(hash.0), mv, by: position.turn() });
             let Some(m) = mv.to_trusted_move(&position) else { break };

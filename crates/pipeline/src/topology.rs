@@ -188,7 +188,9 @@ async fn count(mut rx: mpsc::Receiver<Batch<Candidate>>) -> Result<(Census, u64,
 
 /// Waits for a stage and names it should it panic.
 async fn stage<T>(name: &'static str, handle: JoinHandle<Result<T, Error>>) -> Result<T, Error> {
-    match handle.await {
+    let result = handle.await;
+    tracing::debug!(stage = name, "stage ended");
+    match result {
         Ok(result) => result,
         Err(error) => Err(Error::Panicked { stage: name, message: panic_message(error) }),
     }

@@ -1,6 +1,6 @@
 //! From tallies to books: what each format and each `[[book]]` takes of them.
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use serde::Serialize;
 use serde_json::json;
@@ -93,7 +93,10 @@ pub(crate) fn policy(book: &Book, config: &Config) -> Policy {
 }
 
 /// The moves of a position that pass the filters of the book.
-fn wanted(book: &Book, position: &[Entry]) -> Vec<Entry> {
+fn wanted<'a>(book: &Book, position: &'a [Entry]) -> Cow<'a, [Entry]> {
+    if book.min_games <= 1 && book.min_share <= 0.0 {
+        return Cow::Borrowed(position);
+    }
     let games: u64 = position.iter().map(|entry| entry.tally.games()).sum();
     let passes = |entry: &&Entry| {
         let of_move = entry.tally.games();

@@ -5,6 +5,10 @@ use tabiya_model::{Entry, PackedMove, PositionKey, Tally};
 /// A hash table of entries that grows to a fixed size and sorts in place, so that counting and
 /// sorting need no memory beyond it. Open addressing with linear probing: an entry is one cache
 /// line, and so is a look-up, mostly.
+///
+/// An entry's place follows from the high bits of its key, which is a hash already. So the slots
+/// are all but sorted at any time: growing walks old and new slots from front to back, and
+/// sorting moves entries by a few places.
 pub(super) struct Table {
     /// A power of two of them; one without games is free.
     slots: Vec<Entry>,
@@ -40,7 +44,7 @@ impl Table {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        let mut at = place(entry, mask);
+        let mut at = home(entry, self.slots.len());
         // Ends, since some slots are always free.
         while let Some(slot) = self.slots.get_mut(at) {
             if slot.tally.games() == 0 {
@@ -62,9 +66,8 @@ impl Table {
         take: impl FnOnce(&[Entry]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.used = 0;
-        let used = compact(&mut self.slots);
+        let used = sort(&mut self.slots);
         let (entries, _) = self.slots.split_at_mut(used);
-        entries.sort_unstable_by_key(super::order);
         take(entries)?;
         entries.fill(FREE);
         Ok(())
@@ -72,9 +75,8 @@ impl Table {
 
     /// The entries in order.
     pub(super) fn into_sorted(mut self) -> Vec<Entry> {
-        let used = compact(&mut self.slots);
+        let used = sort(&mut self.slots);
         self.slots.truncate(used);
-        self.slots.sort_unstable_by_key(super::order);
         self.slots
     }
 
@@ -88,27 +90,62 @@ impl Table {
     }
 }
 
-/// Entries in so many slots: seven in eight.
+/// Entries in so many slots: three in four, beyond which probes get long.
 fn limit(slots: usize) -> usize {
-    slots / 8 * 7
+    slots / 4 * 3
 }
 
-/// Keys are hashes already; the move is spread over them.
-fn place(entry: &Entry, mask: usize) -> usize {
-    let spread = u64::from(entry.mv.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    ((entry.key.0 ^ spread) >> 20) as usize & mask
+/// Where the search for an entry begins. The moves of a position begin at up to eight places, so
+/// that those of the first plies, which every game has, do not queue behind each other.
+fn home(entry: &Entry, slots: usize) -> usize {
+    let bits = slots.trailing_zeros();
+    let spread = entry.mv.0.wrapping_mul(0x9e37) >> 13;
+    ((entry.key.0 >> (u64::BITS - bits)) as usize + usize::from(spread)) & (slots - 1)
 }
 
-/// Moves the entries to the front and says how many there are.
-fn compact(slots: &mut [Entry]) -> usize {
+/// Moves the entries to the front, in order, and says how many there are.
+fn sort(slots: &mut [Entry]) -> usize {
+    let taken = |slot: &Entry| slot.tally.games() > 0;
+    // Some whose place is at the end found one at the front only.
+    let total = slots.len();
+    let wraps = |slot: &Entry| home(slot, total) > total / 2;
+    let front = slots.iter().take_while(|slot| taken(slot)).count();
+    let (front, _) = slots.split_at_mut(front);
+    front.sort_by_key(|slot| !wraps(slot));
+    let wrapped = front.iter().take_while(|slot| wraps(slot)).count();
+
     let mut used = 0;
-    for at in 0..slots.len() {
-        if slots.get(at).is_some_and(|slot| slot.tally.games() > 0) {
+    for at in 0..total {
+        if slots.get(at).is_some_and(taken) {
             slots.swap(at, used);
             used += 1;
         }
     }
+    let (entries, _) = slots.split_at_mut(used);
+    entries.rotate_left(wrapped);
+    sort_almost_sorted(entries);
     used
+}
+
+/// Insertion sort, while entries stand near their places.
+fn sort_almost_sorted(entries: &mut [Entry]) {
+    /// Places an entry moves on average before another way is better.
+    const NEAR: usize = 16;
+    let mut moves = 0;
+    for at in 1..entries.len() {
+        let mut to = at;
+        while let Some([left, right]) = to.checked_sub(1).and_then(|left| entries.get(left..=to)) {
+            if super::order(left) <= super::order(right) {
+                break;
+            }
+            entries.swap(to - 1, to);
+            to -= 1;
+        }
+        moves += at - to;
+        if moves > NEAR * entries.len() {
+            return entries.sort_unstable_by_key(super::order);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -127,7 +164,12 @@ mod tests {
         let mut state = 1u64;
         for n in 0..20_000 {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let key = PositionKey((state >> 33) % 3000);
+            // Keys are hashes; a few at both ends, so that the last ones wrap around.
+            let key = match (state >> 33) % 3000 {
+                low @ 0..20 => PositionKey(low),
+                high @ 20..60 => PositionKey(u64::MAX - high),
+                n => PositionKey(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            };
             let mv = PackedMove((state >> 20) as u16 % 3);
             let tally = Tally::one(Outcome::White, Color::White, Some(Score::Cp(n % 200)));
             assert!(!table.is_full());
