@@ -4,7 +4,7 @@
 //! position, result, wanted result, tags, moves, length. Moves are read up to the end of the line
 //! and no further, so faults behind it do not matter.
 
-use std::ops::ControlFlow;
+use std::{borrow::Cow, ops::ControlFlow};
 
 use pgn_reader::{Reader, SanPlus, Skip, Visitor};
 use shakmaty::{
@@ -56,10 +56,10 @@ pub(crate) struct GameReader {
 
 /// What the tags of a record say.
 #[derive(Default)]
-struct Header {
-    result: Option<Vec<u8>>,
-    fen: Option<Vec<u8>>,
-    variant: Option<Vec<u8>>,
+struct Header<'a> {
+    result: Option<Cow<'a, [u8]>>,
+    fen: Option<Cow<'a, [u8]>>,
+    variant: Option<Cow<'a, [u8]>>,
     tags: Tags,
 }
 
@@ -234,7 +234,7 @@ impl Visitor for Collector<'_> {
     fn end_game(&mut self, (): ()) {}
 }
 
-fn read_header(text: &[u8], all: bool) -> Header {
+fn read_header(text: &[u8], all: bool) -> Header<'_> {
     let mut header = Header::default();
     let mut section = TagSection::new(0);
     loop {
@@ -246,12 +246,11 @@ fn read_header(text: &[u8], all: bool) -> Header {
                     b"Variant" => Some(&mut header.variant),
                     _ => None,
                 };
-                let value = unescape(value);
                 if let Some(field) = field {
-                    *field = Some(value.trim_ascii().to_vec());
+                    *field = Some(unescape(value.trim_ascii()));
                 }
                 if all {
-                    header.tags.push(name, &value);
+                    header.tags.push(name, &unescape(value));
                 }
             }
             TagEvent::Tag { .. } => {}

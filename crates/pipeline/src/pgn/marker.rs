@@ -28,10 +28,10 @@ const LONGEST: usize = 7;
 impl Marker {
     /// Reads the value of a Result tag; `None` when it says nothing or nothing known.
     pub(crate) fn from_tag(value: &[u8]) -> Option<Marker> {
-        let value: Vec<u8> = value.iter().copied().filter(|byte| *byte != b' ').collect();
-        match value.as_slice() {
-            b"*" => Some(Marker::Unfinished),
-            value => SPELLINGS.iter().find(|(text, _)| *text == value).map(|&(_, marker)| marker),
+        let same = |text: &[u8]| text.iter().eq(value.iter().filter(|byte| **byte != b' '));
+        match same(b"*") {
+            true => Some(Marker::Unfinished),
+            false => SPELLINGS.iter().find(|(text, _)| same(text)).map(|&(_, marker)| marker),
         }
     }
 
