@@ -14,7 +14,7 @@ def read_dump(path):
     with open(path) as lines:
         for line in lines:
             entry = json.loads(line)
-            positions[int(entry["key"], 16)].append((entry["rank"], entry["uci"]))
+            positions[int(entry["key"], 16)].append((entry["rank"], entry["move"]))
     return positions
 
 
@@ -51,9 +51,22 @@ def compare(board, entries, sob, problems):
 
 
 def walk(book, sob, problems):
-    """Follows all moves of the book; returns how many entries that reaches."""
+    """Follows the moves of the book, and any reply to them that leads back into it: a book of the
+    winners' moves holds one side of each line. Returns how many entries that reaches."""
     start = chess.Board()
     todo, seen, reached = [start], {chess.polyglot.zobrist_hash(start)}, 0
+
+    def visit(board):
+        after = chess.polyglot.zobrist_hash(board)
+        if after in sob and after not in seen:
+            seen.add(after)
+            todo.append(board.copy(stack=False))
+
+    # Lines that Black won begin with any first move.
+    for move in start.legal_moves:
+        board = start.copy()
+        board.push(move)
+        visit(board)
     while todo:
         board = todo.pop()
         key = chess.polyglot.zobrist_hash(board)
@@ -68,9 +81,11 @@ def walk(book, sob, problems):
         compare(board, legal_entries, sob.get(key, []), problems)
         for entry in legal_entries:
             board.push(entry.move)
-            if (after := chess.polyglot.zobrist_hash(board)) not in seen:
-                seen.add(after)
-                todo.append(board.copy(stack=False))
+            visit(board)
+            for reply in board.legal_moves:
+                board.push(reply)
+                visit(board)
+                board.pop()
             board.pop()
     return reached
 
