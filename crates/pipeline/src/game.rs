@@ -8,9 +8,10 @@ use std::{borrow::Cow, ops::ControlFlow};
 
 use pgn_reader::{Reader, SanPlus, Skip, Visitor};
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, Position, PositionError,
+    CastlingMode, Chess, Color, EnPassantMode, Position, PositionError, Role, Square,
     fen::Fen,
     san::{San, SanError},
+    uci::UciMove,
 };
 use tabiya_model::{Line, Outcome, PackedMove, Reason, Start};
 use xxhash_rust::xxh3::Xxh3;
@@ -330,14 +331,21 @@ fn line_plies(rules: &Rules, outcome: Outcome, first: Color) -> usize {
     }
 }
 
-/// The legal move, with or without its `x` being right.
+/// The legal move. Its `x` need not be right, and `g1f3` may be a move of any piece.
 fn resolve(san: San, position: &Chess) -> Result<shakmaty::Move, SanError> {
-    san.to_move(position).or_else(|error| match san {
-        San::Normal { role, file, rank, capture, to, promotion } => {
-            let other = San::Normal { role, file, rank, capture: !capture, to, promotion };
-            other.to_move(position).map_err(|_| error)
-        }
-        _ => Err(error),
+    san.to_move(position).or_else(|error| {
+        let San::Normal { role, file, rank, capture, to, promotion } = san else {
+            return Err(error);
+        };
+        let other = San::Normal { role, file, rank, capture: !capture, to, promotion };
+        other.to_move(position).or_else(|_| match (role, file, rank) {
+            (Role::Pawn, Some(file), Some(rank)) => {
+                let from = Square::from_coords(file, rank);
+                let coordinates = UciMove::Normal { from, to, promotion };
+                coordinates.to_move(position).map_err(|_| error)
+            }
+            _ => Err(error),
+        })
     })
 }
 
@@ -367,4 +375,88 @@ fn identity(tags: &Tags, outcome: Outcome, movetext: &[u8]) -> u128 {
         hash.update(&[0]);
     }
     hash.digest128()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Filter, pgn::Splitter};
+
+    /// The moves of the first game, or why there are none.
+    fn read(text: &str, filter: Filter) -> Result<String, (Reason, String)> {
+        let mut splitter = Splitter::new(1 << 20);
+        splitter.buffer().extend_from_slice(text.as_bytes());
+        splitter.split(true);
+        let chunk = splitter.take().unwrap();
+        let rules = Rules::compile(&filter).unwrap();
+        let game = GameReader::default().read(&chunk.text, &chunk.records[0], &rules);
+        let moves = |game: Accepted| {
+            let moves: Vec<String> = game.line.moves.iter().map(ToString::to_string).collect();
+            moves.join(" ")
+        };
+        game.map(moves).map_err(|left_out| (left_out.reason, left_out.detail))
+    }
+
+    fn all() -> Filter {
+        Filter { short: Short::Keep, line_end: LineEnd::Fixed, ..Filter::default() }
+    }
+
+    #[test]
+    fn moves_may_be_spelled_in_many_ways() {
+        let expected = Ok("e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1h1 f6e4".to_owned());
+        for text in [
+            "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Nxe4 1-0",
+            "e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1g1 f6e4 1-0",
+            "e2-e4 e7-e5 Ng1-f3 Nb8c6 Bb5+ Nf6 0-0 Ne4 1-0",
+            "1.e4!? e5 ;x\n 2.Nf3 (2. f4) Nc6 $1 \n\n 3.Bb5 {y} Nf6 4.0-0 Nxe4 N 1-0",
+        ] {
+            let text = format!("[Result \"1-0\"]\n\n{text}");
+            assert_eq!(read(&text, all()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_move_is_passed_over() {
+        let reason = |text: &str| {
+            let text = format!("[Result \"1-0\"]\n\n{text}");
+            read(&text, all()).map_err(|(reason, _)| reason)
+        };
+        assert_eq!(reason("1. Nf3 d5 2. XYZ d4 3. e3 1-0"), Err(Reason::Syntax));
+        assert_eq!(reason("1. Nf3 d5 2. Qh9 d4 3. e3 1-0"), Err(Reason::IllegalMove));
+        assert_eq!(reason("1. Nf3 d5 2. Ka5 d4 3. e3 1-0"), Err(Reason::IllegalMove));
+        assert_eq!(reason("1. Nf3 d5 2. -- d4 1-0"), Err(Reason::IllegalMove));
+        assert_eq!(reason("1. Nf3 (1. d4 d5 2. e3 1-0"), Err(Reason::Syntax));
+        assert_eq!(reason("{x} 1-0"), Err(Reason::NoMoves));
+    }
+
+    #[test]
+    fn the_result_is_what_tag_and_marker_agree_on() {
+        let reason = |tag: &str, marker: &str| {
+            read(&format!("[Result \"{tag}\"]\n\n1. e4 {marker}"), all()).err().map(|it| it.0)
+        };
+        assert_eq!(reason("1-0", "1-0"), None);
+        assert_eq!(reason("1-0", ""), None);
+        assert_eq!(reason("?", "0-1"), None);
+        assert_eq!(reason("1-0", "0-1"), Some(Reason::ResultConflict));
+        assert_eq!(reason("*", "0-1"), Some(Reason::ResultConflict));
+        assert_eq!(reason("White wins", "1-0"), Some(Reason::ResultConflict));
+        assert_eq!(reason("*", "*"), Some(Reason::NotDecisive));
+        assert_eq!(reason("", ""), Some(Reason::NotDecisive));
+        let mated = "[Result \"1-0\"]\n\n1. f3 e5 2. g4 Qh4# 1-0";
+        assert_eq!(read(mated, all()).err().map(|it| it.0), Some(Reason::ResultConflict));
+    }
+
+    #[test]
+    fn the_winner_is_to_move_at_the_end_of_a_line() {
+        let plies = |outcome, plies, first| {
+            let rules = Rules::compile(&Filter { plies, ..Filter::default() }).unwrap();
+            line_plies(&rules, outcome, first)
+        };
+        assert_eq!(plies(Outcome::White, 24, Color::White), 24);
+        assert_eq!(plies(Outcome::Black, 24, Color::White), 23);
+        assert_eq!(plies(Outcome::Draw, 24, Color::White), 24);
+        assert_eq!(plies(Outcome::White, 23, Color::White), 22);
+        assert_eq!(plies(Outcome::Black, 23, Color::White), 23);
+        assert_eq!(plies(Outcome::White, 24, Color::Black), 23);
+    }
 }
