@@ -3,6 +3,7 @@
 mod bench;
 mod corpus;
 mod games;
+mod judge;
 mod polyglot_check;
 mod program;
 mod sample;
@@ -41,6 +42,8 @@ enum Chore {
     },
     /// Counts games with python-chess and with `tabiya scan`.
     ScanCheck(scan_check::Args),
+    /// Compares the built-in engine's scores with those of another.
+    Judge(judge::Args),
     /// Writes generated games as PGN.
     Games(games::Args),
     /// Makes the sample games of this repository anew, the same ones every time.
@@ -54,6 +57,7 @@ fn main() -> anyhow::Result<()> {
         Chore::PolyglotCheck(games) => polyglot_check::run(&games),
         Chore::VerifyBooks { bin, sob } => verify_books::run(&bin, &sob),
         Chore::ScanCheck(args) => scan_check::run(&args),
+        Chore::Judge(args) => judge::run(&args),
         Chore::Games(args) => games::run(&args),
         Chore::Sample(args) => sample::run(&args),
     }
