@@ -141,8 +141,14 @@ impl Rules {
 pub(crate) struct Tags(Vec<(Vec<u8>, Vec<u8>)>);
 
 impl Tags {
+    /// Adds a tag. What is not UTF-8 is taken for Latin-1, so that a name is the same in both.
     pub(crate) fn push(&mut self, name: &[u8], value: &[u8]) {
-        self.0.push((name.to_vec(), value.trim_ascii().to_vec()));
+        let value = value.trim_ascii();
+        let value = match std::str::from_utf8(value) {
+            Ok(_) => value.to_vec(),
+            Err(_) => value.iter().copied().map(char::from).collect::<String>().into_bytes(),
+        };
+        self.0.push((name.to_vec(), value));
     }
 
     /// The value of the first tag of that name; empty when there is none.

@@ -90,7 +90,10 @@ impl GameReader {
         }
         let movetext = &text[record.moves..record.text.end];
         let (line, end) = self.read_line(movetext, start, outcome, rules)?;
-        let identity = if rules.dedupe { identity(&header.tags, outcome, movetext) } else { 0 };
+        let identity = match rules.dedupe {
+            true => identity(&header.tags, outcome, &line.start, movetext),
+            false => 0,
+        };
         Ok(Accepted { line, end, identity, unmarked: record.marker.is_none() })
     }
 
@@ -101,10 +104,7 @@ impl GameReader {
         outcome: Outcome,
         rules: &Rules,
     ) -> Result<(Line, Chess), LeftOut> {
-        let mut position = match &start {
-            Start::Standard => Chess::default(),
-            Start::Position(position) => position.as_ref().clone(),
-        };
+        let mut position = position_of(&start);
         let plies = line_plies(rules, outcome, position.turn());
         self.read_sans(movetext, plies)?;
         self.moves.clear();
@@ -357,24 +357,39 @@ fn illegal(ply: usize, san: San, error: &SanError) -> LeftOut {
     LeftOut::new(Reason::IllegalMove, format!("ply {ply}: {san} {why}"))
 }
 
-/// Hashes what makes two records the same game.
-fn identity(tags: &Tags, outcome: Outcome, movetext: &[u8]) -> u128 {
+/// Hashes what makes two records the same game: players, date, result, and all moves of the whole
+/// game, however they are spelled.
+fn identity(tags: &Tags, outcome: Outcome, start: &Start, movetext: &[u8]) -> u128 {
     let mut hash = Xxh3::new();
     for name in [b"White".as_slice(), b"Black", b"Date"] {
         hash.update(tags.get(name));
         hash.update(&[0]);
     }
     hash.update(&[outcome as u8]);
+    let mut position = Some(position_of(start));
     for word in Words::new(movetext) {
-        let core: Vec<u8> = word
-            .iter()
-            .filter(|byte| !b"+#!?x=-".contains(byte))
-            .map(|byte| if *byte == b'0' { b'O' } else { *byte })
-            .collect();
-        hash.update(&core);
-        hash.update(&[0]);
+        let m = position.as_ref().zip(read_san(word)).and_then(|(at, san)| resolve(san, at).ok());
+        match (m, &mut position) {
+            (Some(m), Some(position)) => {
+                hash.update(&PackedMove::new(m).0.to_le_bytes());
+                position.play_unchecked(m);
+            }
+            // Behind a move that cannot be played there is only text to go by.
+            _ => {
+                position = None;
+                hash.update(word);
+                hash.update(&[0]);
+            }
+        }
     }
     hash.digest128()
+}
+
+fn position_of(start: &Start) -> Chess {
+    match start {
+        Start::Standard => Chess::default(),
+        Start::Position(position) => position.as_ref().clone(),
+    }
 }
 
 #[cfg(test)]

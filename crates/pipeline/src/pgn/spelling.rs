@@ -13,7 +13,7 @@ pub(crate) fn read_san(word: &[u8]) -> Option<San> {
     match &word[..core] {
         b"0-0" | b"o-o" | b"OO" | b"00" => San::from_ascii(b"O-O").ok(),
         b"0-0-0" | b"o-o-o" | b"OOO" | b"000" => San::from_ascii(b"O-O-O").ok(),
-        core => San::from_ascii(&plain(core)).ok(),
+        core => San::from_ascii(core).or_else(|_| San::from_ascii(&plain(core))).ok(),
     }
 }
 
@@ -46,6 +46,8 @@ mod tests {
             ("Nf3", "Nf3"),
             ("Nf3+!?", "Nf3"),
             ("0-0", "O-O"),
+            ("O-O?!", "O-O"),
+            ("O-O-O+!", "O-O-O"),
             ("0-0-0+", "O-O-O"),
             ("o-o", "O-O"),
             ("Ng1-f3", "Ng1f3"),

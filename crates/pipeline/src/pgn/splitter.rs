@@ -201,8 +201,7 @@ impl Splitter {
             }
             _ => {
                 let length = self.word_length()?;
-                let word = &self.chunk.text[self.at..self.at + length];
-                match fresh && begins_moves(word) {
+                match fresh && self.begins_moves(length)? {
                     true => {
                         let start = self.at;
                         self.state = State::Moves { start, moves: start, depth: 0 };
@@ -218,8 +217,8 @@ impl Splitter {
         let State::Tags { start, mut section, .. } = self.state else { return Ok(()) };
         match section.next(&self.chunk.text, self.eof) {
             TagEvent::Incomplete => return Err(More::Line),
-            TagEvent::Tag { start: tag_start, name, after_blank, .. } => {
-                let name = tag_start + 1..tag_start + 1 + name.len();
+            TagEvent::Tag { start: tag_start, name_at, name, after_blank, .. } => {
+                let name = name_at..name_at + name.len();
                 if self.repeats(&name, after_blank) {
                     if self.end_record(start, tag_start, tag_start, None) {
                         self.start_tags(tag_start);
@@ -457,6 +456,21 @@ impl Splitter {
         }
     }
 
+    /// Whether the word here begins the moves of a record without tags: a move, or a number and
+    /// its dot, with or without blanks between.
+    fn begins_moves(&self, length: usize) -> Result<bool, More> {
+        let (word, rest) = self.chunk.text[self.at..].split_at(length);
+        let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            return Ok(San::from_ascii(word).is_ok());
+        }
+        let next = word[digits..].iter().chain(rest).find(|byte| !matches!(byte, b' ' | b'\t'));
+        match next {
+            None if !self.eof => Err(More::Line),
+            next => Ok(next == Some(&b'.')),
+        }
+    }
+
     fn need(&self, bytes: usize) -> Step {
         let there = self.eof || self.chunk.text.len() >= self.at + bytes;
         if there { Ok(()) } else { Err(More::Line) }
@@ -477,12 +491,6 @@ const TELLING: [bool; 256] = {
 
 fn starts_line_exactly(text: &[u8], at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| is_newline(text[before]))
-}
-
-/// Whether a word outside any record begins the moves of one without tags.
-fn begins_moves(word: &[u8]) -> bool {
-    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    (digits > 0 && word.get(digits) == Some(&b'.')) || San::from_ascii(word).is_ok()
 }
 
 #[cfg(test)]
@@ -534,6 +542,7 @@ mod tests {
         );
         check("1. e4 1-0 1. d4 e5 1/2-1/2\n1. c4 *", &["1. e4 1-0", "1. d4 e5 1/2-1/2", "1. c4 *"]);
         check("e4 e5 1-0 {won}\n d4 d5 0-1", &["e4 e5 1-0", "d4 d5 0-1"]);
+        check("1 . e4 1-0\n1\t. d4 0-1", &["1 . e4 1-0", "1\t. d4 0-1"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{is_newline, line_end};
 pub(crate) enum TagEvent<'a> {
     /// A tag pair. `after_blank`: an empty line stands before it. The value is as written, and
     /// absent when the pair is malformed.
-    Tag { start: usize, name: &'a [u8], value: Option<&'a [u8]>, after_blank: bool },
+    Tag { start: usize, name_at: usize, name: &'a [u8], value: Option<&'a [u8]>, after_blank: bool },
     /// No tag begins at this index: moves do, or a comment, or the text ends.
     End(usize),
     /// More text is needed to say.
@@ -84,8 +84,8 @@ impl TagSection {
             None => return TagEvent::Incomplete,
         };
         let line = &text[start..end];
-        let Some(name) = tag_name(line) else { return TagEvent::End(start) };
-        let value = tag_value(line, 1 + name.len());
+        let Some((name_at, name)) = tag_name(line) else { return TagEvent::End(start) };
+        let value = tag_value(line, name_at + name.len());
         let (value, length) = match value {
             Some((value, length)) => (Some(value), length),
             None => (None, line.len()),
@@ -93,7 +93,7 @@ impl TagSection {
         self.at = start + length;
         self.line_start = false;
         let after_blank = std::mem::take(&mut self.after_blank);
-        TagEvent::Tag { start, name, value, after_blank }
+        TagEvent::Tag { start, name_at: start + name_at, name, value, after_blank }
     }
 }
 
@@ -102,13 +102,15 @@ fn skip_line(text: &[u8], from: usize, eof: bool) -> Option<usize> {
     line_end(text, from).or(eof.then_some(text.len()))
 }
 
-/// The name in `[Name "value"]`, if the line begins so.
-fn tag_name(line: &[u8]) -> Option<&[u8]> {
+/// The name in `[Name "value"]` and where it is, if the line begins so.
+fn tag_name(line: &[u8]) -> Option<(usize, &[u8])> {
     let rest = line.strip_prefix(b"[")?;
+    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &rest[blanks..];
     let name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
     let length = rest.iter().position(|byte| !name_byte(byte)).unwrap_or(rest.len());
     rest.first().filter(|byte| byte.is_ascii_alphabetic() || **byte == b'_')?;
-    Some(&rest[..length])
+    Some((1 + blanks, &rest[..length]))
 }
 
 /// The value after the name, and where the tag ends. The closing quote is the first that is not
@@ -132,10 +134,10 @@ fn tag_value(line: &[u8], from: usize) -> Option<(&[u8], usize)> {
 /// Whether a tag pair begins at `at`: what tells the next game from a bracket in the moves.
 pub(super) fn is_tag_start(text: &[u8], at: usize) -> bool {
     let line = &text[at..line_end(text, at).unwrap_or(text.len())];
-    tag_name(line).is_some_and(|name| {
-        let rest = &line[1 + name.len()..];
+    tag_name(line).is_some_and(|(name_at, name)| {
+        let rest = &line[name_at + name.len()..];
         let value = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
-        !name.is_empty() && value.is_some_and(|value| value > 0 && rest[value] == b'"')
+        value.is_some_and(|value| value > 0 && rest[value] == b'"')
     })
 }
 
@@ -200,6 +202,7 @@ mod tests {
     #[test]
     fn values_hold_any_character() {
         check(r#"[A "x"]"#, &[("A", "x")]);
+        check("[ A  \"x\" ]\n[\tB\t\"y\"]", &[("A", "x"), ("B", "y")]);
         check("[A \"x\"]\r\n[B \"\"]\r\n\r\n1. e4", &[("A", "x"), ("B", "")]);
         check(r#"[A "say \"hi\" \\"]"#, &[("A", r#"say "hi" \"#)]);
         check(r#"[A "a "quoted" name"]"#, &[("A", r#"a "quoted" name"#)]);
@@ -216,7 +219,7 @@ mod tests {
     #[test]
     fn commands_are_not_tags() {
         assert!(is_tag_start(b"[Event \"x\"]", 0));
-        for text in ["[%clk 0:01]", "[Event]", "[]", "[ Event \"x\"]", "[Event x]"] {
+        for text in ["[%clk 0:01]", "[Event]", "[]", "[Event x]"] {
             assert!(!is_tag_start(text.as_bytes(), 0), "{text}");
         }
     }
