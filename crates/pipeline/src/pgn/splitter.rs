@@ -464,7 +464,7 @@ impl Splitter {
         if digits == 0 {
             return Ok(San::from_ascii(word).is_ok());
         }
-        let next = word[digits..].iter().chain(rest).find(|byte| !matches!(byte, b' ' | b'\t'));
+        let next = word[digits..].iter().chain(rest).find(|byte| !byte.is_ascii_whitespace());
         match next {
             None if !self.eof => Err(More::Line),
             next => Ok(next == Some(&b'.')),
@@ -542,7 +542,7 @@ mod tests {
         );
         check("1. e4 1-0 1. d4 e5 1/2-1/2\n1. c4 *", &["1. e4 1-0", "1. d4 e5 1/2-1/2", "1. c4 *"]);
         check("e4 e5 1-0 {won}\n d4 d5 0-1", &["e4 e5 1-0", "d4 d5 0-1"]);
-        check("1 . e4 1-0\n1\t. d4 0-1", &["1 . e4 1-0", "1\t. d4 0-1"]);
+        check("1 . e4 1-0\n1\n. d4 0-1", &["1 . e4 1-0", "1\n. d4 0-1"]);
     }
 
     #[test]
