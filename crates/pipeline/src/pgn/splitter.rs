@@ -10,10 +10,8 @@
 
 use std::ops::Range;
 
-use shakmaty::san::San;
-
 use super::{
-    Marker, is_newline, line_end,
+    Marker, is_newline, line_end, read_san,
     tag::{self, TagEvent, TagSection},
 };
 
@@ -462,7 +460,7 @@ impl Splitter {
         let (word, rest) = self.chunk.text[self.at..].split_at(length);
         let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 {
-            return Ok(San::from_ascii(word).is_ok());
+            return Ok(read_san(word).is_some());
         }
         let next = word[digits..].iter().chain(rest).find(|byte| !byte.is_ascii_whitespace());
         match next {
@@ -542,6 +540,7 @@ mod tests {
         );
         check("1. e4 1-0 1. d4 e5 1/2-1/2\n1. c4 *", &["1. e4 1-0", "1. d4 e5 1/2-1/2", "1. c4 *"]);
         check("e4 e5 1-0 {won}\n d4 d5 0-1", &["e4 e5 1-0", "d4 d5 0-1"]);
+        check("d4!? e5 1-0", &["d4!? e5 1-0"]);
         check("1 . e4 1-0\n1\n. d4 0-1", &["1 . e4 1-0", "1\n. d4 0-1"]);
     }
 
