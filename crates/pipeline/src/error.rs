@@ -68,7 +68,7 @@ pub enum Error {
     },
     /// An engine failed.
     #[error("{class}: {error}", class = .0.name(), error = .0)]
-    Scorer(#[from] ScorerError),
+    Scorer(ScorerError),
     /// A book could not be written.
     #[error(transparent)]
     Book(#[from] tabiya_book::Error),
@@ -110,6 +110,13 @@ pub enum Error {
     /// A signal asked for the end.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// Not by `#[from]`: the message holds the cause already.
+impl From<ScorerError> for Error {
+    fn from(error: ScorerError) -> Error {
+        Error::Scorer(error)
+    }
 }
 
 impl Error {

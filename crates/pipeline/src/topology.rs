@@ -118,15 +118,22 @@ pub async fn run(
         task::spawn(threshold::run(config.threshold.clone(), to_judge, kept, cx.clone()));
     let aggregate = task::spawn_blocking(move || aggregate::run(&section, spill, to_count));
 
-    // The first error is the one to show: the others follow from the channels it closes.
-    let (ingested, (), (), journaled, lines, sorted) = tokio::try_join!(
-        stage("ingest", ingest),
-        stage("parse", parse),
-        stage("score", score),
-        stage("journal", journal),
-        stage("threshold", threshold),
-        stage("aggregate", aggregate),
-    )?;
+    // The first error is the one to show: the others follow from the channels it closes. A signal
+    // ends the stages with the runtime; searches under way are not waited for.
+    let stages = async {
+        tokio::try_join!(
+            stage("ingest", ingest),
+            stage("parse", parse),
+            stage("score", score),
+            stage("journal", journal),
+            stage("threshold", threshold),
+            stage("aggregate", aggregate),
+        )
+    };
+    let (ingested, (), (), journaled, lines, sorted) = tokio::select! {
+        ended = stages => ended?,
+        () = cx.stop.cancelled() => return Err(Error::Interrupted),
+    };
     check(&config, &work, &ingested, &journaled, &lines)?;
     let books = write_books(Arc::clone(&config), sorted, cx.clone()).await?;
     Ok(Report {

@@ -13,7 +13,7 @@ use tabiya_pipeline::{
     config::{self, Config, Engine, NamedEngine},
     input_paths, resolve, run as run_pipeline,
 };
-use tabiya_scorer::{Cached, EngineSpec, Limit, Pool, Pov, Scorer};
+use tabiya_scorer::{Cached, EngineSpec, Health, Limit, Pool, Pov, Scorer};
 
 use super::service;
 use crate::{
@@ -105,9 +105,10 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
     if let Some(health) = &report.scorer {
         writeln!(
             out,
-            "{:<24}{:>12}   from memory {}   engine {}   set aside {}",
+            "{:<24}{:>12}   over on the board {}   from memory {}   engine {}   set aside {}",
             "positions to score",
             thousands(report.games.accepted),
+            thousands(over(report, health)),
             thousands(health.cached),
             thousands(health.scored),
             thousands(report.set_aside),
@@ -150,6 +151,12 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
     writeln!(out, "done in {:.1} s", report.elapsed.as_secs_f64())
 }
 
+/// Lines that end in mate, stalemate or a dead position: nobody was asked.
+fn over(report: &Report, health: &Health) -> u64 {
+    let asked = health.cached + health.scored + report.set_aside;
+    report.games.accepted.saturating_sub(asked)
+}
+
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -181,6 +188,7 @@ fn as_json(report: &Report) -> serde_json::Value {
         "bytes": report.bytes,
         "positions": report.scorer.as_ref().map(|health| json!({
             "to_score": report.games.accepted,
+            "over_on_the_board": over(report, health),
             "from_memory": health.cached,
             "engine": health.scored,
             "restarts": health.restarts,
