@@ -8,14 +8,14 @@
 
 mod command;
 mod console;
-mod eval;
 mod exchange;
+mod features;
+pub mod net;
 mod ranking;
 mod search;
 mod table;
 #[cfg(test)]
 mod tests;
-mod weights;
 
 use std::io::{self, BufRead, Write};
 
@@ -75,7 +75,7 @@ fn identity() -> String {
 
 fn static_value(game: Option<&Game>) -> String {
     match game {
-        Some(game) => format!("info string evaluation cp {}", eval::evaluate(&game.pos)),
+        Some(game) => format!("info string evaluation cp {}", net::evaluate(&game.pos)),
         None => "info string no position".to_owned(),
     }
 }
