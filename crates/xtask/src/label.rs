@@ -38,6 +38,12 @@ pub(crate) struct Args {
     /// How deep it looks.
     #[arg(long, default_value_t = 8)]
     depth: u32,
+    /// The engine's table, in MiB: it is cleared for each position, which takes its time.
+    #[arg(long, default_value_t = 16)]
+    hash: u32,
+    /// Positions of a game besides the end of its line.
+    #[arg(long, default_value_t = 2)]
+    random: usize,
     /// Engines at a time.
     #[arg(long, default_value_t = 1)]
     engines: usize,
@@ -51,7 +57,7 @@ pub(crate) struct Args {
 
 /// Writes `FEN<TAB>cp N` or `FEN<TAB>mate N`, scores from the side to move.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let openings = openings::read(&args.games.plain_files()?, args.seed)?;
+    let openings = openings::read(&args.games.plain_files()?, args.random, args.seed)?;
     let mut positions = if args.held_out { openings.to_judge } else { openings.to_train };
     println!("{} positions to choose from", positions.len());
     let mut known = HashSet::new();
@@ -70,7 +76,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .with_context(|| format!("{} is missing: install it or name another", args.engine))?;
     let out = OpenOptions::new().create(true).append(true).open(&args.out);
     let out = out.with_context(|| format!("cannot write {}", args.out.display()))?;
-    let spec = EngineSpec::new([engine], Limit::Depth(args.depth));
+    let mut spec = EngineSpec::new([engine], Limit::Depth(args.depth));
+    spec.options.insert("Hash".to_owned(), args.hash.to_string());
     tokio::runtime::Runtime::new()?.block_on(label(positions, spec, args.engines, out))
 }
 

@@ -20,8 +20,6 @@ use tabiya_testkit::Rng;
 
 /// The plies whose positions are labelled and learned from.
 const PLIES: RangeInclusive<usize> = 8..=32;
-/// Positions of a game that are labelled besides the end of its line.
-const RANDOM: usize = 2;
 /// One game in so many is held out.
 const HELD_OUT: u64 = 40;
 
@@ -36,8 +34,9 @@ pub(crate) struct Openings {
     pub(crate) held_out: HashSet<u64>,
 }
 
-/// Takes positions from plain files of PGN, each once, and shuffles them.
-pub(crate) fn read(files: &[PathBuf], seed: u64) -> Result<Openings> {
+/// Takes positions from plain files of PGN, each once, and shuffles them. `random` is how many of
+/// a game are taken besides the end of its line.
+pub(crate) fn read(files: &[PathBuf], random: usize, seed: u64) -> Result<Openings> {
     let mut rng = Rng::new(seed);
     let mut openings = Openings::default();
     for path in files {
@@ -46,7 +45,7 @@ pub(crate) fn read(files: &[PathBuf], seed: u64) -> Result<Openings> {
         let mut reader = Reader::new(BufReader::new(file));
         while let Some(game) = reader.read_game(&mut Opening::default())? {
             if let Some(game) = game {
-                openings.add(&game, &mut rng);
+                openings.add(&game, random, &mut rng);
             }
         }
     }
@@ -75,7 +74,7 @@ pub(crate) fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
 }
 
 impl Openings {
-    fn add(&mut self, game: &Game, rng: &mut Rng) {
+    fn add(&mut self, game: &Game, random: usize, rng: &mut Rng) {
         let line_end = match game.winner {
             // Where the winner is to move.
             Some(Color::Black) => 23,
@@ -94,7 +93,7 @@ impl Openings {
         }
         self.to_train.push(end.clone());
         let last = (*PLIES.end()).min(game.positions.len() - 1);
-        for _ in 0..RANDOM {
+        for _ in 0..random {
             let ply = PLIES.start() + rng.below(last - PLIES.start() + 1);
             self.to_train.extend(game.positions.get(ply).cloned());
         }

@@ -25,6 +25,12 @@ pub(crate) struct Args {
     /// Files of labels, from `cargo xtask label`.
     #[arg(required = true)]
     labels: Vec<PathBuf>,
+    /// Labels that are cheaper and worse; learned only in the first epochs.
+    #[arg(long, num_args = 1..)]
+    cheap: Vec<PathBuf>,
+    /// How many epochs learn the cheap labels, too.
+    #[arg(long, default_value_t = 8)]
+    cheap_epochs: usize,
     /// Where the labels' positions come from: what happens in the games that are held out is not
     /// learned.
     #[command(flatten)]
@@ -50,6 +56,10 @@ pub(crate) struct Args {
     /// Of each sum's contributions this percentage is left out at random while training.
     #[arg(long, default_value_t = 0)]
     dropout: u32,
+    /// Centipawns at which a difference counts half of what it does near 0: what decides games
+    /// lies below.
+    #[arg(long, default_value_t = 400.0)]
+    scale: f32,
     /// The same seed gives the same net.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -109,13 +119,21 @@ impl Examples {
 /// Trains, and writes the net.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let started = Instant::now();
-    let held_out = openings::read(&args.games.plain_files()?, args.seed)?.held_out;
+    let held_out = openings::read(&args.games.plain_files()?, 0, args.seed)?.held_out;
     let (mut train, mut near) = (Examples::default(), Examples::default());
     for path in &args.labels {
         for (position, score) in label::read(path)? {
             match held_out.contains(&openings::hash(&position)) {
                 true => near.add(&position, score),
                 false => train.add(&position, score),
+            }
+        }
+    }
+    let good = train.examples.len();
+    for path in &args.cheap {
+        for (position, score) in label::read(path)? {
+            if !held_out.contains(&openings::hash(&position)) {
+                train.add(&position, score);
             }
         }
     }
@@ -128,22 +146,27 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     }
     println!(
-        "{} labels to learn, {} left out with the games held out ({:.0} s)",
-        train.examples.len(),
+        "{good} labels to learn, and {} cheap ones; {} left out with the games held out ({:.0} s)",
+        train.examples.len() - good,
         near.examples.len(),
         started.elapsed().as_secs_f32()
     );
 
     let mut training = Training::new(args);
     let mut order: Vec<usize> = (0..train.examples.len()).collect();
-    let steps = (order.len().div_ceil(args.batch) * args.epochs) as f32;
+    let steps = |examples: usize, epochs: usize| examples.div_ceil(args.batch) * epochs;
+    let cheap_epochs = args.cheap_epochs.min(args.epochs);
+    let steps = steps(order.len(), cheap_epochs) + steps(good, args.epochs - cheap_epochs);
     println!("epoch    loss   Spearman, same sign, agree on > 100: left out | ends of lines");
     for epoch in 1..=args.epochs {
+        if epoch > cheap_epochs {
+            order.retain(|&idx| idx < good);
+        }
         openings::shuffle(&mut order, &mut training.rng);
         let mut loss = 0.0;
         for batch in order.chunks(args.batch) {
             loss += training.learn(&train, batch);
-            training.step(args, steps);
+            training.step(args, steps as f32);
         }
         let loss = loss / order.len() as f64;
         let table = [&near, &judge].map(|examples| agreement(&training.weights, examples));
@@ -246,6 +269,8 @@ fn sigmoid(x: f32) -> f32 {
 struct Training {
     rng: Rng,
     dropout: u32,
+    /// Of the curve from scores to expected points.
+    steepness: f32,
     weights: Vec<f32>,
     gradient: Vec<f32>,
     /// Running means of the gradient and of its square.
@@ -269,6 +294,7 @@ impl Training {
         Training {
             rng,
             dropout: args.dropout,
+            steepness: PAWNS as f32 / args.scale,
             gradient: vec![0.0; PARAMETERS],
             mean: vec![0.0; PARAMETERS],
             square: vec![0.0; PARAMETERS],
@@ -285,8 +311,10 @@ impl Training {
             let rows = examples.rows(example);
             let dropout = (self.dropout > 0).then_some((&mut self.rng, self.dropout));
             let pass = Pass::new(&self.weights, rows, dropout);
-            let (expected, wanted) =
-                (sigmoid(pass.value), sigmoid(example.label as f32 / PAWNS as f32));
+            let (expected, wanted) = (
+                sigmoid(pass.value * self.steepness),
+                sigmoid(example.label as f32 * self.steepness / PAWNS as f32),
+            );
             let error = expected - wanted;
             losses += f64::from(error * error);
             let slope = error * expected * (1.0 - expected) / batch.len() as f32;

@@ -35,7 +35,7 @@ pub use ranking::Ranking;
 ///
 /// Only if reading or writing fails; bad commands are answered.
 pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> io::Result<()> {
-    let mut console = Console::new(input, output)?;
+    let mut console = Console::new(input, output);
     let mut game = Some(Game::from_position(Chess::default()));
     let mut table = Table::new(HASH.0);
 
@@ -60,7 +60,7 @@ pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> io::Resu
             Err(Refused::Other(why)) => console.say(&format!("info string {why}"))?,
         }
     }
-    Ok(())
+    console.flush()
 }
 
 fn identity() -> String {
