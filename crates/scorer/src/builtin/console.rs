@@ -100,10 +100,10 @@ impl<W: Write> Console<W> {
         if self.quit {
             return Ok(None);
         }
+        self.flush()?;
         if let Some(line) = self.waiting.pop_front() {
             return Ok(Some(line));
         }
-        self.flush()?;
         self.input.next()
     }
 

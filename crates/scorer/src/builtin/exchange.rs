@@ -17,7 +17,13 @@ pub(super) fn loses(pos: &Chess, m: Move) -> bool {
 }
 
 /// The most `side` gains by taking, or not taking, what stands on the square.
-fn retake(board: &Board, to: Square, occupied: Bitboard, side: Color, prize: i32) -> i32 {
+pub(super) fn retake(
+    board: &Board,
+    to: Square,
+    occupied: Bitboard,
+    side: Color,
+    prize: i32,
+) -> i32 {
     let attackers = board.attacks_to(to, side, occupied) & occupied;
     let least = Role::ALL.into_iter().find_map(|role| {
         let square = (attackers & board.by_role(role)).first()?;

@@ -6,11 +6,13 @@
 
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Position, Role, Square, attacks};
 
+use super::exchange;
+
 // Where each group of features begins.
 
 /// A piece on a square and how safe it is there: role × safety × square.
 const PLACE: usize = 0;
-/// How safe a piece is: defended or not, and attacked not at all, by its like, or by its betters.
+/// How safe a piece is: not attacked and defended or not; attacked and safe, at a loss, or lost.
 const SAFETY: usize = 5;
 /// Squares a knight, bishop, rook or queen can go to: role × number.
 const MOBILITY: usize = PLACE + PLACES;
@@ -50,8 +52,11 @@ const CASTLING: usize = SAFE_CHECK + 4;
 const THREAT: usize = CASTLING + 2;
 /// Attacked and undefended: is the attacker to move × role of the victim.
 const HANGING: usize = THREAT + 2 * 3 * 6;
+/// The most, and the second most, that the opponent gains by exchanges on one square: is the side
+/// to move × how much.
+const LOSSES: usize = HANGING + 2 * 6;
 /// How many features there are.
-pub const FEATURES: usize = HANGING + 2 * 6;
+pub const FEATURES: usize = LOSSES + 2 * 2 * 6;
 
 /// How many features tell of places; they are the first.
 pub const PLACES: usize = 6 * SAFETY * 64;
@@ -76,7 +81,7 @@ pub fn features(pos: &Chess, mut add: impl FnMut(bool, usize)) {
         let to_move = us.color == pos.turn();
         let mut add = |feature| add(to_move, feature);
 
-        places(board, us, them, (ours, theirs), &mut add);
+        places(board, us, (ours, theirs), to_move, &mut add);
         pawns(us, them, &mut add);
         pieces(board, us, them, &mut add);
         assault(board, us, them, (ours, theirs), &mut add);
@@ -172,24 +177,30 @@ const PIECES: [(Role, usize); 4] =
 fn places(
     board: &Board,
     us: &Side,
-    them: &Side,
     (ours, theirs): (&Aimed, &Aimed),
+    to_move: bool,
     add: &mut impl FnMut(usize),
 ) {
-    let [knights, bishops, rooks, _] = theirs.by_role;
-    let minor = them.bites | knights | bishops;
-    // What is attacked by something worth less.
-    let chased = [Bitboard::EMPTY, them.bites, them.bites, minor, minor | rooks, theirs.all];
-    for ((idx, role), chased) in Role::ALL.into_iter().enumerate().zip(chased) {
+    let occupied = board.occupied();
+    let mut losses = [0; 2];
+    for (idx, role) in Role::ALL.into_iter().enumerate() {
         for square in us.all & board.by_role(role) {
-            let defended = ours.all.contains(square);
-            let safety = match theirs.all.contains(square) {
-                false => usize::from(!defended),
-                true if chased.contains(square) => 4,
-                true => 2 + usize::from(!defended),
+            let attacked = theirs.all.contains(square) && role != Role::King;
+            let safety = if attacked {
+                let worth = exchange::value(role);
+                let loss = exchange::retake(board, square, occupied, !us.color, worth);
+                let [most, second] = losses;
+                losses = [most.max(loss), second.max(loss.min(most))];
+                2 + usize::from(loss > 0) + usize::from(loss == worth)
+            } else {
+                usize::from(!ours.all.contains(square))
             };
             add(PLACE + (idx * SAFETY + safety) * 64 + us.view(square).to_usize());
         }
+    }
+    for (idx, loss) in losses.into_iter().enumerate() {
+        let step = [0, 100, 250, 350, 550].into_iter().filter(|&most| loss > most).count();
+        add(LOSSES + (usize::from(to_move) * 2 + idx) * 6 + step);
     }
 }
 
