@@ -26,5 +26,6 @@ mod uci;
 pub use cache::Cached;
 pub use error::{ScorerError, StartFailure};
 pub use pool::Pool;
+pub use resolve::files_of_command;
 pub use scorer::{Health, Scorer, Unscored, Verdict};
 pub use spec::{EngineSpec, Identity, Limit, Pov};
