@@ -13,7 +13,10 @@ use tabiya_pipeline::{
     config::{self, Config, Engine, NamedEngine},
     input_paths, resolve, run as run_pipeline,
 };
-use tabiya_scorer::{Cached, EngineSpec, Health, Limit, Pool, Pov, Scorer};
+use tabiya_scorer::{
+    Cached, EngineSpec, Health, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
+};
+use tokio::task;
 
 use super::service;
 use crate::{
@@ -34,11 +37,8 @@ pub(crate) fn run(args: &Run) -> Result<u8> {
     let report = service::block_on(|cx: Context| {
         let config = Arc::clone(&config);
         async move {
-            let pool = start_pool(&config.score, &cx).await?.map(Arc::new);
-            let scorer = pool.clone().map(|pool| {
-                let cached: Arc<dyn Scorer> = Arc::new(Cached::new(pool, config.score.cache));
-                cached
-            });
+            let engines = start_engines(&config, &cx).await?;
+            let (pool, scorer) = engines.unzip();
             let shown = progress::show(Arc::clone(&cx.progress), scorer.clone());
             let result = run_pipeline(config, rules, sources, scorer, cx).await;
             shown.finish().await;
@@ -56,15 +56,33 @@ pub(crate) fn run(args: &Run) -> Result<u8> {
     Ok(DONE)
 }
 
-/// Starts the engines, or gives up at a signal: a mute engine takes its time to be found out.
-async fn start_pool(section: &config::Score, cx: &Context) -> Result<Option<Pool>> {
-    let Some(spec) = engine_spec(section)? else { return Ok(None) };
-    let engines = match section.pool {
+/// The file in the work folder that keeps the scores of all runs.
+const SCORES: &str = "scores.db";
+
+/// Opens the scores of earlier runs and starts the engines, or gives up at a signal: a mute engine
+/// takes its time to be found out.
+async fn start_engines(
+    config: &Config,
+    cx: &Context,
+) -> Result<Option<(Arc<Pool>, Arc<dyn Scorer>)>> {
+    let Some(spec) = engine_spec(&config.score)? else { return Ok(None) };
+    let engines = match config.score.pool {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         engines => engines,
     };
+    let scores = config.checkpoint.dir.join(SCORES);
+    let start = async move {
+        // First, since a file that cannot be used is found out quickly.
+        let store = task::spawn_blocking(|| ScoreStore::open(scores)).await?;
+        let store = store.map_err(ScorerError::from).map_err(tabiya_pipeline::Error::from)?;
+        let pool = Pool::start(spec, engines).await.map_err(tabiya_pipeline::Error::from)?;
+        let pool = Arc::new(pool);
+        let stored = Stored::new(Arc::clone(&pool), store);
+        let scorer: Arc<dyn Scorer> = Arc::new(Cached::new(stored, config.score.cache));
+        Ok(Some((pool, scorer)))
+    };
     tokio::select! {
-        pool = Pool::start(spec, engines) => Ok(Some(pool.map_err(tabiya_pipeline::Error::from)?)),
+        started = start => started,
         () = cx.stop.cancelled() => Err(tabiya_pipeline::Error::Interrupted.into()),
     }
 }
@@ -105,11 +123,13 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
     if let Some(health) = &report.scorer {
         writeln!(
             out,
-            "{:<24}{:>12}   over on the board {}   from memory {}   engine {}   set aside {}",
+            "{:<24}{:>12}   over on the board {}   from memory {}   from {SCORES} {}   \
+             engine {}   set aside {}",
             "positions to score",
             thousands(report.games.accepted),
             thousands(over(report, health)),
             thousands(health.cached),
+            thousands(health.stored),
             thousands(health.scored),
             thousands(report.set_aside),
         )?;
@@ -153,7 +173,7 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
 
 /// Lines that end in mate, stalemate or a dead position: nobody was asked.
 fn over(report: &Report, health: &Health) -> u64 {
-    let asked = health.cached + health.scored + report.set_aside;
+    let asked = health.cached + health.stored + health.scored + report.set_aside;
     report.games.accepted.saturating_sub(asked)
 }
 
@@ -190,6 +210,7 @@ fn as_json(report: &Report) -> serde_json::Value {
             "to_score": report.games.accepted,
             "over_on_the_board": over(report, health),
             "from_memory": health.cached,
+            "from_store": health.stored,
             "engine": health.scored,
             "restarts": health.restarts,
             "set_aside": report.set_aside,
