@@ -129,13 +129,12 @@ fn read_line(snapshot: &Snapshot, elapsed: Duration) -> String {
 
 fn score_line(snapshot: &Snapshot, health: Option<&Health>, elapsed: Duration) -> String {
     let Some(health) = health else { return "no engine".to_owned() };
+    let remembered = health.cached + health.stored;
     format!(
-        "{} positions   {} from memory   {} waiting   {} positions/s   engines {}/{}   restarts {}   set aside {}",
+        "{} positions   {} remembered   {} waiting   {} positions/s   engines {}/{}   restarts {}   set aside {}",
         thousands(health.scored),
-        thousands(health.cached),
-        thousands(
-            snapshot.positions.saturating_sub(health.scored + health.cached + health.set_aside)
-        ),
+        thousands(remembered),
+        thousands(snapshot.positions.saturating_sub(health.scored + remembered + health.set_aside)),
         rate(health.scored, elapsed),
         health.alive,
         health.engines,

@@ -6,7 +6,7 @@
 
 use std::{
     env,
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     io::{self, BufRead, Write},
     process,
     thread::sleep,
@@ -107,6 +107,14 @@ impl Engine {
                 say("info depth 2 score cp 7 upperbound");
                 say(&format!("bestmove {}", self.first_move()));
             }
+            // A process of 20 searches; what is started after it scores nothing.
+            "no-score-after-20" if self.searches > 20 || self.follows_others() => {
+                say(&format!("bestmove {}", self.first_move()));
+            }
+            "slow" => {
+                pause(50);
+                self.answer();
+            }
             "until-stop" => say("info depth 1 score cp 1 nodes 20"),
             "ignores-nodes" if command.starts_with("go nodes") => {
                 say("info depth 40 score cp 999 nodes 1000000");
@@ -202,6 +210,14 @@ impl Engine {
     fn position(&self) -> Chess {
         let fen = self.fen.parse::<Fen>().ok();
         fen.and_then(|fen| fen.into_position(CastlingMode::Standard).ok()).unwrap_or_default()
+    }
+
+    /// Whether more than two engines were started before, by the log.
+    fn follows_others(&self) -> bool {
+        let log = self.log.as_ref().and_then(|log| fs::read_to_string(log).ok());
+        let starts =
+            log.iter().flat_map(|log| log.lines()).filter(|line| line.starts_with("start"));
+        starts.count() > 2
     }
 
     fn record(&self, line: &str) {

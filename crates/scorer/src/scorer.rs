@@ -2,7 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use futures_util::future::BoxFuture;
+use futures_util::{
+    FutureExt, StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
 use shakmaty::Chess;
 use tabiya_model::Score;
 
@@ -16,6 +20,20 @@ pub trait Scorer: Send + Sync {
     /// nothing more can be scored.
     fn score(&self, positions: Vec<Chess>) -> BoxFuture<'_, Result<Vec<Verdict>, ScorerError>>;
 
+    /// The same, each answer as soon as there is one, with its place in what was asked.
+    ///
+    /// After an error nothing of use follows.
+    fn answers(
+        &self,
+        positions: Vec<Chess>,
+    ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
+        let all = self.score(positions).map(|answers| match answers {
+            Ok(verdicts) => verdicts.into_iter().enumerate().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+        all.map(stream::iter).flatten_stream().boxed()
+    }
+
     /// How it is doing, for progress lines.
     fn health(&self) -> Health;
 
@@ -26,6 +44,13 @@ pub trait Scorer: Send + Sync {
 impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     fn score(&self, positions: Vec<Chess>) -> BoxFuture<'_, Result<Vec<Verdict>, ScorerError>> {
         self.as_ref().score(positions)
+    }
+
+    fn answers(
+        &self,
+        positions: Vec<Chess>,
+    ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
+        self.as_ref().answers(positions)
     }
 
     fn health(&self) -> Health {
@@ -99,4 +124,6 @@ pub struct Health {
     pub set_aside: u64,
     /// Answers from memory.
     pub cached: u64,
+    /// Answers from `scores.db`.
+    pub stored: u64,
 }

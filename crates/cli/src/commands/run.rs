@@ -58,7 +58,7 @@ async fn make_books(
 ) -> Result<Report> {
     // Where nothing is left to score, no engine need be there.
     let scoring = match journal.has_unread() {
-        true => Scoring::start(&config.score, &cx).await?,
+        true => Scoring::start(&config, &cx).await?,
         false => None,
     };
     let scorer = scoring.as_ref().map(Scoring::scorer);
@@ -94,13 +94,14 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
         let health = &report.scorer.unwrap_or_default();
         writeln!(
             out,
-            "{:<24}{:>12}   journal {}   over on the board {}   from memory {}   engine {}   set \
-             aside {}",
+            "{:<24}{:>12}   journal {}   over on the board {}   from memory {}   from scores.db {}   \
+             engine {}   set aside {}",
             "positions to score",
             thousands(report.games.accepted),
             thousands(report.replayed),
             thousands(over(report, health)),
             thousands(health.cached),
+            thousands(health.stored),
             thousands(health.scored),
             thousands(report.set_aside),
         )?;
@@ -144,7 +145,7 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
 
 /// Lines that end in mate, stalemate or a dead position: nobody was asked.
 fn over(report: &Report, health: &Health) -> u64 {
-    let asked = health.cached + health.scored + report.newly_set_aside;
+    let asked = health.cached + health.stored + health.scored + report.newly_set_aside;
     report.games.accepted.saturating_sub(report.replayed + asked)
 }
 
@@ -174,6 +175,7 @@ fn as_json(report: &Report) -> serde_json::Value {
             "to_score": report.games.accepted,
             "over_on_the_board": over(report, health),
             "from_memory": health.cached,
+            "from_store": health.stored,
             "engine": health.scored,
             "restarts": health.restarts,
             "set_aside": report.set_aside,

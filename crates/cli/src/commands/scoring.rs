@@ -5,11 +5,17 @@ use std::{env, sync::Arc};
 use anyhow::{Context as _, Result};
 use tabiya_pipeline::{
     Context, Error,
-    config::{self, Engine, NamedEngine},
+    config::{self, Config, Engine, NamedEngine},
 };
-use tabiya_scorer::{Cached, EngineSpec, Limit, Pool, Pov, Scorer};
+use tabiya_scorer::{
+    Cached, EngineSpec, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
+};
+use tokio::task;
 
 use super::service;
+
+/// The file in the work folder that keeps the scores of all runs.
+pub(crate) const SCORES: &str = "scores.db";
 
 /// Engines at work, and what remembers their answers.
 pub(crate) struct Scoring {
@@ -18,17 +24,25 @@ pub(crate) struct Scoring {
 }
 
 impl Scoring {
-    /// Starts the engines, or gives up at a signal: a mute engine takes its time to be found out.
-    /// `None` if nobody is to score.
-    pub(crate) async fn start(section: &config::Score, cx: &Context) -> Result<Option<Scoring>> {
-        let Some(spec) = engine_spec(section)? else { return Ok(None) };
-        let engines = service::engines(section);
-        let pool = tokio::select! {
-            pool = Pool::start(spec, engines) => Arc::new(pool.map_err(Error::from)?),
-            () = cx.stop.cancelled() => return Err(Error::Interrupted.into()),
+    /// Opens the scores of earlier runs and starts the engines, or gives up at a signal: a mute
+    /// engine takes its time to be found out. `None` if nobody is to score.
+    pub(crate) async fn start(config: &Config, cx: &Context) -> Result<Option<Scoring>> {
+        let Some(spec) = engine_spec(&config.score)? else { return Ok(None) };
+        let scores = config.checkpoint.dir.join(SCORES);
+        let start = async move {
+            // First, since a file that cannot be used is found out quickly.
+            let store = task::spawn_blocking(|| ScoreStore::open(scores)).await?;
+            let store = store.map_err(ScorerError::from).map_err(Error::from)?;
+            let engines = service::engines(&config.score);
+            let pool = Arc::new(Pool::start(spec, engines).await.map_err(Error::from)?);
+            let stored = Stored::new(Arc::clone(&pool), store);
+            let scorer = Arc::new(Cached::new(stored, config.score.cache));
+            Ok(Some(Scoring { pool, scorer }))
         };
-        let scorer = Arc::new(Cached::new(Arc::clone(&pool), section.cache));
-        Ok(Some(Scoring { pool, scorer }))
+        tokio::select! {
+            started = start => started,
+            () = cx.stop.cancelled() => Err(Error::Interrupted.into()),
+        }
     }
 
     /// Who answers.

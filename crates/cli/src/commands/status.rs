@@ -13,7 +13,7 @@ use tabiya_pipeline::{
     journals,
 };
 
-use super::service;
+use super::{scoring::SCORES, service};
 use crate::{
     DONE, FAILED,
     args::Look,
@@ -101,7 +101,7 @@ fn as_json(config: &Config, found: &[FoundJournal], current: Option<&Path>) -> V
 
 /// Stored scores and books, with their sizes.
 fn files_of(config: &Config) -> Vec<(PathBuf, Option<u64>)> {
-    let mut files = vec![config.checkpoint.dir.join("scores.db")];
+    let mut files = vec![config.checkpoint.dir.join(SCORES)];
     for book in &config.book {
         match book.format {
             Format::Sob => {

@@ -197,7 +197,7 @@ impl Watch<'_> {
         let journal = Journal::open(&config, found, Strangers::Retire)?;
         let cx = Context { stop: cx.stop.clone(), ..Context::default() };
         let scorer = match journal.has_unread() {
-            true => self.scorer(&config.score, &cx).await?,
+            true => self.scorer(&config, &cx).await?,
             false => None,
         };
         let shown = progress::show(Arc::clone(&cx.progress), scorer.clone());
@@ -209,14 +209,15 @@ impl Watch<'_> {
     /// The engines of the last pass, or new ones if others are wanted.
     async fn scorer(
         &mut self,
-        section: &config::Score,
+        config: &config::Config,
         cx: &Context,
     ) -> Result<Option<Arc<dyn tabiya_scorer::Scorer>>> {
+        let section = &config.score;
         if self.scoring.as_ref().is_none_or(|(started_for, _)| started_for != section) {
             if let Some((_, old)) = self.scoring.take() {
                 old.shutdown().await;
             }
-            let scoring = Scoring::start(section, cx).await?;
+            let scoring = Scoring::start(config, cx).await?;
             self.scoring = scoring.map(|scoring| (section.clone(), scoring));
         }
         Ok(self.scoring.as_ref().map(|(_, scoring)| scoring.scorer()))

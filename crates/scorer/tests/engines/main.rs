@@ -4,3 +4,4 @@
 mod fake;
 mod misbehaviour;
 mod stockfish;
+mod stored;
