@@ -8,6 +8,7 @@ mod engine;
 mod probe;
 mod run;
 mod scan;
+mod scores;
 mod service;
 
 use anyhow::Result;
@@ -21,6 +22,7 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Scan(args) => scan::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Book(command) => book::run(&command),
+        Command::Scores(args) => scores::run(&args),
         Command::Config(command) => config::run(command),
         Command::Engine => engine::run(),
         Command::Completions { shell } => completions::run(shell),
