@@ -51,6 +51,8 @@ pub(crate) enum Command {
     /// Look into a book of any format, told by its content.
     #[command(subcommand)]
     Book(Book),
+    /// Look after the scores that runs keep, or share them.
+    Scores(Scores),
     /// Check, describe or begin a configuration.
     #[command(subcommand)]
     Config(Config),
@@ -197,4 +199,46 @@ pub(crate) struct BookArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `scores`.
+#[derive(Debug, Options)]
+pub(crate) struct Scores {
+    /// The file of scores: `scores.db` in the work folder of a run.
+    #[arg(long, global = true, value_name = "FILE", default_value = "work/scores.db")]
+    pub(crate) db: PathBuf,
+    /// Print counts as JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) task: ScoresTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ScoresTask {
+    /// Engines, and how many scores there are of each.
+    Stats,
+    /// Print scores as JSON, one a line, for `import` elsewhere or any other use.
+    Export {
+        /// Only engines whose identity, as `stats` shows it, has this in it.
+        #[arg(long, value_name = "TEXT")]
+        engine: Option<String>,
+    },
+    /// Add scores that `export` printed. What is there stays as it is.
+    Import {
+        /// Where they are; "-" is standard input.
+        #[arg(default_value = "-", value_name = "FILE")]
+        from: PathBuf,
+    },
+    /// Add the scores of other files like it. What is there stays as it is.
+    Merge {
+        /// The other files.
+        #[arg(required = true, value_name = "OTHER")]
+        from: Vec<PathBuf>,
+        /// Take what is sound from damaged files.
+        #[arg(long)]
+        salvage: bool,
+    },
+    /// Read everything and say whether it is sound.
+    Check,
 }

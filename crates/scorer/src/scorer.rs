@@ -8,7 +8,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use shakmaty::Chess;
-use tabiya_model::Score;
+use tabiya_model::{Score, Wdl};
 
 use crate::{Identity, ScorerError};
 
@@ -78,6 +78,22 @@ impl Verdict {
             Verdict::Score(score) => Some(score),
             Verdict::Unscored(_) => None,
         }
+    }
+}
+
+/// What an engine thinks of a position, from the view of the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Evaluation {
+    /// The score.
+    pub score: Score,
+    /// The chances of a win, a draw and a loss, from engines that say them.
+    pub wdl: Option<Wdl>,
+}
+
+/// From an engine that says no chances.
+impl From<Score> for Evaluation {
+    fn from(score: Score) -> Evaluation {
+        Evaluation { score, wdl: None }
     }
 }
 

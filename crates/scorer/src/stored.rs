@@ -16,12 +16,11 @@ use futures_util::{
     future::{BoxFuture, FutureExt},
 };
 use shakmaty::Chess;
-use tabiya_model::Score;
 use tokio::{sync::mpsc, task, time};
 
 use crate::{
-    Health, Identity, ScoreStore, Scorer, ScorerError, StoreError, StoredPosition, Verdict,
-    pool::decided,
+    Evaluation, Health, Identity, ScoreStore, Scorer, ScorerError, StoreError, StoredPosition,
+    Verdict, pool::decided,
 };
 
 /// How long an answer may wait for others to be stored with.
@@ -54,10 +53,10 @@ impl<S: Scorer> Stored<S> {
         verdicts: &mut [Option<Verdict>],
     ) -> Result<(), ScorerError> {
         let asked: Vec<StoredPosition> = keys.iter().flatten().cloned().collect();
-        let scores = self.blocking(move |store, engine| store.look_up(engine, &asked)).await?;
+        let known = self.blocking(move |store, engine| store.look_up(engine, &asked)).await?;
         let slots = keys.iter().zip(verdicts).filter(|(key, _)| key.is_some());
-        for ((_, verdict), score) in slots.zip(scores) {
-            *verdict = score.map(Verdict::Score);
+        for ((_, verdict), known) in slots.zip(known) {
+            *verdict = known.map(|known| Verdict::Score(known.score));
         }
         Ok(())
     }
@@ -82,7 +81,7 @@ impl<S: Scorer> Stored<S> {
                 }
                 let key = keys.get(index).and_then(Option::as_ref);
                 if let (Some(key), Some(score)) = (key, verdict.score())
-                    && sender.send((key.clone(), score)).await.is_err()
+                    && sender.send((key.clone(), score.into())).await.is_err()
                 {
                     // The other half has failed and says why.
                     break;
@@ -98,7 +97,7 @@ impl<S: Scorer> Stored<S> {
     /// Stores what comes, a handful at a time, until nothing comes any more.
     async fn keep(
         &self,
-        mut fresh: mpsc::Receiver<(StoredPosition, Score)>,
+        mut fresh: mpsc::Receiver<(StoredPosition, Evaluation)>,
     ) -> Result<(), ScorerError> {
         while let Some(first) = fresh.recv().await {
             let mut scores = vec![first];

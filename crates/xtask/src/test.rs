@@ -7,7 +7,17 @@ use anyhow::{Context, Result, bail};
 use crate::program::{self, find, has_python_chess, root, search_path, show};
 
 /// Programs that tests talk to, each the name of its package too.
-const PROGRAMS: [&str; 3] = ["stockfish", "polyglot", "pgn-extract"];
+const PROGRAMS: [&str; 9] = [
+    "stockfish",
+    "ethereal-chess",
+    "fairy-stockfish",
+    "glaurung",
+    "gnuchess",
+    "phalanx",
+    "toga2",
+    "polyglot",
+    "pgn-extract",
+];
 
 /// Installs what is missing, then runs all tests.
 pub(crate) fn run() -> Result<()> {

@@ -12,6 +12,7 @@ mod rejects;
 mod run;
 mod scan;
 mod scoring;
+mod scores;
 mod service;
 mod status;
 mod sweep;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Scan(args) => scan::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Book(command) => book::run(&command),
+        Command::Scores(args) => scores::run(&args),
         Command::Config(command) => config::run(command),
         Command::Engine => engine::run(),
         Command::Completions { shell } => completions::run(shell),

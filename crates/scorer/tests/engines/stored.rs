@@ -14,7 +14,7 @@ async fn stored(fake: &Fake, folder: &Path) -> Stored<Pool> {
 /// How many scores the file holds, of all engines.
 fn count(folder: &Path) -> u64 {
     let store = ScoreStore::open(folder.join("scores.db")).unwrap();
-    store.counts().unwrap().values().sum()
+    store.holdings().unwrap().iter().map(|holdings| holdings.scores).sum()
 }
 
 #[tokio::test]

@@ -9,8 +9,10 @@
 //! carries a checksum over itself, its position and its engine: a damaged file is an error that
 //! says so, never a wrong score.
 
+mod row;
+mod upkeep;
+
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     thread,
@@ -18,14 +20,14 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
-    params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
-use shakmaty::Chess;
-use tabiya_model::Score;
-use xxhash_rust::xxh3::Xxh3;
+use shakmaty::{CastlingMode, Chess, fen::Fen};
 
-use crate::fen::fen;
+use self::row::Row;
+use crate::{Evaluation, fen::fen};
+
+pub use upkeep::{Added, Entry, Flaws, Holdings};
 
 /// "tbys": what SQLite files of ours say in their header.
 const APPLICATION: i32 = 0x7462_7973;
@@ -58,7 +60,7 @@ const LOOK_UP: &str = "SELECT kind, value, win, draw, loss, checksum FROM scores
                        WHERE engine = ?1 AND position = ?2";
 const STORE: &str = "INSERT INTO scores \
                      (engine, position, kind, value, win, draw, loss, checksum) \
-                     VALUES (?1, ?2, ?3, ?4, NULL, NULL, NULL, ?5) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
                      ON CONFLICT (engine, position) DO NOTHING";
 
 /// An open `scores.db`.
@@ -82,6 +84,13 @@ impl StoredPosition {
             text.truncate(clocks);
         }
         StoredPosition(text)
+    }
+
+    /// Reads a text as it stands in the file: a legal position, written in the one way.
+    pub fn parse(text: &str) -> Option<StoredPosition> {
+        let fen: Fen = text.parse().ok()?;
+        let position: Chess = fen.into_position(CastlingMode::Standard).ok()?;
+        Some(StoredPosition::of(&position)).filter(|position| position.0 == text)
     }
 
     /// The text in the file.
@@ -116,12 +125,21 @@ pub enum StoreError {
         found: i32,
     },
     /// The file is not as it was written.
-    #[error("{path}: damaged ({what}): move it aside, and a new one is begun; check the disk, too")]
+    #[error(
+        "{path}: damaged ({what}): move it aside, and a new one is begun; `tabiya scores merge \
+         --salvage` takes what is sound from the old one; check the disk, too"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
         /// What was found.
         what: String,
+    },
+    /// There is no such file.
+    #[error("{path}: no such file: `tabiya run` begins one in the work folder")]
+    Missing {
+        /// The file.
+        path: PathBuf,
     },
     /// Another process keeps the file to itself.
     #[error("{path}: in use by another process: wait for it, or name another checkpoint.dir")]
@@ -187,14 +205,35 @@ impl ScoreStore {
             fs::create_dir_all(folder)
                 .map_err(|error| StoreError::Folder { path: folder.to_owned(), error })?;
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&path, flags)
-            .map_err(|error| StoreError::new(&path, error))?;
-        let mut store = ScoreStore { connection, path };
-        store.prepare()?;
+        let mut store = ScoreStore::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        // Immediate, so that of two processes that begin the file one waits for the other.
+        store.check_tables(TransactionBehavior::Immediate)?;
+        store.check_pages()?;
+        store.write_ahead()?;
         Ok(store)
+    }
+
+    /// Opens a file that must be there and may be damaged, to look into it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file, it is not one of scores, or it cannot be read.
+    pub fn inspect(path: impl Into<PathBuf>) -> Result<ScoreStore, StoreError> {
+        let path = path.into();
+        if !path.exists() {
+            return Err(StoreError::Missing { path });
+        }
+        let mut store = ScoreStore::connect(path, OpenFlags::empty())?;
+        store.check_tables(TransactionBehavior::Deferred)?;
+        Ok(store)
+    }
+
+    fn connect(path: PathBuf, how: OpenFlags) -> Result<ScoreStore, StoreError> {
+        let failed = |error| StoreError::new(&path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | how;
+        let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        Ok(ScoreStore { connection, path })
     }
 
     /// Where it is.
@@ -211,7 +250,7 @@ impl ScoreStore {
         &mut self,
         engine: &str,
         positions: &[StoredPosition],
-    ) -> Result<Vec<Option<Score>>, StoreError> {
+    ) -> Result<Vec<Option<Evaluation>>, StoreError> {
         let ScoreStore { connection, path } = self;
         let failed = |error| StoreError::new(path, error);
         // One transaction, so that the file is locked once and not for each position.
@@ -222,9 +261,9 @@ impl ScoreStore {
         let mut select = transaction.prepare_cached(LOOK_UP).map_err(failed)?;
         let mut scores = Vec::with_capacity(positions.len());
         for StoredPosition(position) in positions {
-            let row = select.query_row(params![id, position], Stored::read);
+            let row = select.query_row(params![id, position], |row| Row::read(row, 0));
             scores.push(match row.optional().map_err(failed)? {
-                Some(stored) => Some(stored.check(engine, position).ok_or_else(|| {
+                Some(row) => Some(row.check(engine, position).ok_or_else(|| {
                     let what = format!("the score of {position} by {engine}");
                     StoreError::Damaged { path: path.clone(), what }
                 })?),
@@ -242,65 +281,46 @@ impl ScoreStore {
     pub fn store(
         &mut self,
         engine: &str,
-        scores: &[(StoredPosition, Score)],
+        scores: &[(StoredPosition, Evaluation)],
     ) -> Result<(), StoreError> {
         let ScoreStore { connection, path } = self;
         store(connection, engine, scores).map_err(|error| StoreError::new(path, error))
     }
 
-    /// The engines and how many scores there are of each.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read or is damaged.
-    pub fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
-        let failed = |error| StoreError::new(&self.path, error);
-        let mut select = self
-            .connection
-            .prepare(
-                "SELECT identity, (SELECT count(*) FROM scores WHERE engine = id) FROM engines",
-            )
-            .map_err(failed)?;
-        let rows = select
-            .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))
-            .map_err(failed)?;
-        rows.collect::<Result<_, _>>().map_err(failed)
-    }
-
-    /// Makes sure that the file is ours and sound, and sets up the connection.
-    fn prepare(&mut self) -> Result<(), StoreError> {
-        let path = self.path.clone();
-        let failed = |error| StoreError::new(&path, error);
-        self.connection.busy_timeout(PATIENCE).map_err(failed)?;
-        self.make_tables()?;
+    fn check_pages(&self) -> Result<(), StoreError> {
         let first: String = self
             .connection
             .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-            .map_err(failed)?;
-        if first != "ok" {
-            return Err(StoreError::Damaged { path, what: first });
+            .map_err(|error| StoreError::new(&self.path, error))?;
+        match first.as_str() {
+            "ok" => Ok(()),
+            _ => {
+                let what = first.trim().replace('\n', " ");
+                Err(StoreError::Damaged { path: self.path.clone(), what })
+            }
         }
-        // Only now, since nobody else's file may be changed.
+    }
+
+    /// With a write-ahead log a commit costs no wait for the disk, and only a power cut can lose
+    /// the last ones. Where there can be none, as on some network drives, each commit waits.
+    fn write_ahead(&self) -> Result<(), StoreError> {
+        let failed = |error| StoreError::new(&self.path, error);
         let mode = write_ahead(&self.connection).map_err(failed)?;
-        // With the log a commit costs no wait for the disk, and only a power cut can lose the last
-        // ones. Where there can be none, as on some network drives, each commit waits.
         let synchronous = if mode == "wal" { "NORMAL" } else { "FULL" };
         self.connection.pragma_update(None, "synchronous", synchronous).map_err(failed)
     }
 
-    /// Makes the tables in a file without any; makes sure of them in others.
-    fn make_tables(&mut self) -> Result<(), StoreError> {
+    /// Makes sure that the file is ours; whoever is about to write makes the tables in a new one.
+    fn check_tables(&mut self, how: TransactionBehavior) -> Result<(), StoreError> {
         let ScoreStore { connection, path } = self;
         let failed = |error| StoreError::new(path, error);
-        // Immediate, so that of two processes that begin the file one waits for the other.
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let transaction = connection.transaction_with_behavior(how).map_err(failed)?;
         let number = |query| transaction.query_row(query, [], |row| row.get::<_, i32>(0));
         let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
         let application = number("PRAGMA application_id").map_err(failed)?;
         let version = number("PRAGMA user_version").map_err(failed)?;
         match (tables, application, version) {
-            (0, 0, 0) => {
+            (0, 0, 0) if matches!(how, TransactionBehavior::Immediate) => {
                 transaction.execute_batch(TABLES).map_err(failed)?;
                 transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
                 transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
@@ -352,89 +372,35 @@ fn engine_id(transaction: &Transaction<'_>, engine: &str) -> rusqlite::Result<Op
 fn store(
     connection: &mut Connection,
     engine: &str,
-    scores: &[(StoredPosition, Score)],
+    scores: &[(StoredPosition, Evaluation)],
 ) -> rusqlite::Result<()> {
     // Immediate: one that begins with reading cannot wait for another process to end its writing.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let id = match engine_id(&transaction, engine)? {
-        Some(id) => id,
-        None => {
-            transaction.execute("INSERT INTO engines (identity) VALUES (?1)", [engine])?;
-            transaction.last_insert_rowid()
-        }
-    };
+    let id = own_id(&transaction, engine)?;
     let mut insert = transaction.prepare_cached(STORE)?;
-    for (StoredPosition(position), score) in scores {
-        let stored = Stored::new(engine, position, *score);
-        insert.execute(params![id, position, stored.kind, stored.value, stored.checksum])?;
+    for (position, evaluation) in scores {
+        Row::new(engine, position.as_str(), *evaluation).store(
+            &mut insert,
+            id,
+            position.as_str(),
+        )?;
     }
     drop(insert);
     transaction.commit()
 }
 
-/// A row of `scores`.
-#[derive(Debug, PartialEq, Eq)]
-struct Stored {
-    kind: String,
-    value: i64,
-    /// Win, draw, loss.
-    chances: [Option<i64>; 3],
-    checksum: i64,
-}
-
-impl Stored {
-    fn new(engine: &str, position: &str, score: Score) -> Stored {
-        let (kind, value) = match score {
-            Score::Cp(cp) => ("cp", i64::from(cp)),
-            Score::MateIn(moves) => ("mate", i64::from(moves)),
-            Score::MatedIn(moves) => ("mated", i64::from(moves)),
-        };
-        let mut stored = Stored { kind: kind.to_owned(), value, chances: [None; 3], checksum: 0 };
-        stored.checksum = stored.sum(engine, position);
-        stored
+/// The engine's number; a new one for a new engine.
+fn own_id(transaction: &Transaction<'_>, engine: &str) -> rusqlite::Result<i64> {
+    if let Some(id) = engine_id(transaction, engine)? {
+        return Ok(id);
     }
-
-    fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
-        Ok(Stored {
-            kind: row.get(0)?,
-            value: row.get(1)?,
-            chances: [row.get(2)?, row.get(3)?, row.get(4)?],
-            checksum: row.get(5)?,
-        })
-    }
-
-    /// The score, if the row is as it was written.
-    fn check(&self, engine: &str, position: &str) -> Option<Score> {
-        if self.checksum != self.sum(engine, position) {
-            return None;
-        }
-        match self.kind.as_str() {
-            "cp" => self.value.try_into().ok().map(Score::Cp),
-            "mate" => self.value.try_into().ok().map(Score::MateIn),
-            "mated" => self.value.try_into().ok().map(Score::MatedIn),
-            _ => None,
-        }
-    }
-
-    /// Over the engine's text, not its number: the sum stays right in a merged file.
-    fn sum(&self, engine: &str, position: &str) -> i64 {
-        let mut hasher = Xxh3::new();
-        for text in [engine, position, &self.kind] {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        }
-        hasher.update(&self.value.to_le_bytes());
-        for chance in self.chances {
-            // Chances are never negative.
-            hasher.update(&chance.unwrap_or(-1).to_le_bytes());
-        }
-        hasher.digest().cast_signed()
-    }
+    transaction.execute("INSERT INTO engines (identity) VALUES (?1)", [engine])?;
+    Ok(transaction.last_insert_rowid())
 }
 
 #[cfg(test)]
 mod tests {
-    use shakmaty::{CastlingMode, fen::Fen};
+    use tabiya_model::{Score, Wdl};
 
     use super::*;
 
@@ -465,8 +431,14 @@ mod tests {
         positions
     }
 
-    fn pairs() -> Vec<(StoredPosition, Score)> {
-        positions().into_iter().zip(SCORES).collect()
+    /// Every other one with chances.
+    fn evaluations() -> Vec<Evaluation> {
+        let wdl = |index| (index % 2 == 1).then(|| Wdl::new(index, 900, 100 - index)).flatten();
+        (0..).zip(SCORES).map(|(index, score)| Evaluation { score, wdl: wdl(index) }).collect()
+    }
+
+    fn pairs() -> Vec<(StoredPosition, Evaluation)> {
+        positions().into_iter().zip(evaluations()).collect()
     }
 
     /// A file with [`pairs`] of [`ENGINE`].
@@ -482,16 +454,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = filled(folder.path());
         let mut store = ScoreStore::open(&path).unwrap();
-        let expected: Vec<_> = SCORES.into_iter().map(Some).collect();
+        let expected: Vec<_> = evaluations().into_iter().map(Some).collect();
         assert_eq!(store.look_up(ENGINE, &positions()).unwrap(), expected);
         assert_eq!(store.look_up("another", &positions()).unwrap(), [None; 8]);
         let start = position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
         assert_eq!(store.look_up(ENGINE, &[start]).unwrap(), [None]);
         // The first score of a position stays.
-        let again = positions().into_iter().map(|position| (position, Score::Cp(9)));
+        let again = positions().into_iter().map(|position| (position, Score::Cp(9).into()));
         store.store(ENGINE, &again.collect::<Vec<_>>()).unwrap();
         assert_eq!(store.look_up(ENGINE, &positions()).unwrap(), expected);
-        assert_eq!(store.counts().unwrap(), [(ENGINE.to_owned(), 8)].into());
+        let holdings = Holdings { engine: ENGINE.to_owned(), scores: 8, mates: 5, chances: 4 };
+        assert_eq!(store.holdings().unwrap(), [holdings]);
     }
 
     #[test]
@@ -508,6 +481,8 @@ mod tests {
         ];
         for (fen, text) in table {
             assert_eq!(position(fen).as_str(), text);
+            assert_eq!(StoredPosition::parse(text), Some(position(fen)));
+            assert_eq!(StoredPosition::parse(fen), None);
         }
     }
 
@@ -527,7 +502,7 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert_eq!(ScoreStore::open(path).unwrap().counts().unwrap()[ENGINE], 8);
+        assert_eq!(ScoreStore::open(path).unwrap().holdings().unwrap()[0].scores, 8);
     }
 
     /// Bytes are changed one after the other, all over the file. It is never a panic and never a
@@ -548,8 +523,8 @@ mod tests {
                 ScoreStore::open(&path).and_then(|mut store| store.look_up(ENGINE, &positions()));
             match read {
                 Ok(read) => {
-                    for (read, score) in read.into_iter().zip(SCORES) {
-                        assert!(read.is_none() || read == Some(score), "byte {at}: {read:?}");
+                    for (read, right) in read.into_iter().zip(evaluations()) {
+                        assert!(read.is_none_or(|read| read == right), "byte {at}: {read:?}");
                     }
                 }
                 Err(error) => {
