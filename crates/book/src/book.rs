@@ -6,7 +6,7 @@ use serde::Serialize;
 use shakmaty::{Chess, Move};
 use tabiya_model::PositionKey;
 
-use crate::{Choice, Error, sob::Codec};
+use crate::{Choice, Error, Games, sob::Codec};
 
 /// A book open for reading.
 ///
@@ -53,6 +53,8 @@ pub struct BookMove {
     pub rank: Option<u8>,
     /// PolyGlot's learn field, if the format has one.
     pub learn: Option<u32>,
+    /// How the games with the move went, if the format has that.
+    pub games: Option<Games>,
 }
 
 impl BookMove {
@@ -79,6 +81,10 @@ pub struct RawEntry {
     pub learn: Option<u32>,
     /// The rank of a `.sob` entry.
     pub rank: Option<u8>,
+    /// Arena's priority.
+    pub priority: Option<u8>,
+    /// How the games with the move went, if the format has that.
+    pub games: Option<Games>,
 }
 
 fn as_text<S: serde::Serializer>(key: &PositionKey, serializer: S) -> Result<S::Ok, S::Error> {
@@ -93,6 +99,8 @@ pub enum Format {
     Sob,
     /// PolyGlot's `.bin`.
     Polyglot,
+    /// Arena's `.abk`.
+    Abk,
 }
 
 /// A file of a book.
@@ -129,7 +137,7 @@ pub struct Info {
     /// The identity of a `.sob`, in hex: equal for books with equal entries.
     pub id: Option<String>,
     /// What the builder wrote about the book: JSON of a `.sob`; the text in front of a PolyGlot
-    /// book as `{"header": text}`.
+    /// book as `{"header": text}`; comment, author and the shape of the tree of an Arena book.
     pub meta: Option<serde_json::Value>,
     /// What is wrong with it, as far as that was seen.
     pub warnings: Vec<String>,

@@ -48,6 +48,7 @@ impl Reader {
         let not_a_book = |looks: String| Error::NotABook { path: path.to_owned(), looks };
         match sniff::look(path)? {
             Looks::Sob => return Err(not_a_book("it looks like half of a .sob pair".to_owned())),
+            Looks::Abk => return Err(not_a_book("it looks like an Arena book (.abk)".to_owned())),
             Looks::Other(name) => return Err(not_a_book(format!("it looks like {name}"))),
             Looks::Unmarked => {}
         }
@@ -181,7 +182,13 @@ impl Book for Reader {
             let weight = u32::from(entry.weight);
             match found.iter_mut().find(|known| known.m == m) {
                 Some(known) => known.weight = known.weight.saturating_add(weight),
-                None => found.push(BookMove { m, weight, rank: None, learn: Some(entry.learn) }),
+                None => found.push(BookMove {
+                    m,
+                    weight,
+                    rank: None,
+                    learn: Some(entry.learn),
+                    games: None,
+                }),
             }
         })?;
         found.sort_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
@@ -211,6 +218,8 @@ impl Book for Reader {
                 weight: u32::from(entry.weight),
                 learn: Some(entry.learn),
                 rank: None,
+                priority: None,
+                games: None,
             })
         })
     }

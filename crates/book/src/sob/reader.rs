@@ -178,6 +178,7 @@ impl Book for Reader {
                         weight: u32::from(rank),
                         rank: Some(rank),
                         learn: None,
+                        games: None,
                     });
                 }
             }
@@ -205,6 +206,8 @@ impl Book for Reader {
                     weight: u32::from(word.rank()),
                     learn: None,
                     rank: Some(word.rank()),
+                    priority: None,
+                    games: None,
                 })?;
             }
         }
