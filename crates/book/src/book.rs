@@ -30,7 +30,27 @@ pub trait Book {
     /// Hands every entry to `each`, in the order of the file, and stops at the first error.
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error>;
 
-    /// What there is to say about the book. PolyGlot files are read through once for it.
+    /// The format.
+    fn format(&self) -> Format;
+
+    /// The key under which the book has a position; `None` if the random numbers for it are not
+    /// there.
+    fn key(&self, position: &Chess) -> Option<PositionKey> {
+        Some(PositionKey::of(position))
+    }
+
+    /// Whether keys are PolyGlot's, and so the same in all such books.
+    fn has_polyglot_keys(&self) -> bool {
+        true
+    }
+
+    /// What the last [`Book::walk`] could not give, in words.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What there is to say about the book. PolyGlot and ChessBase files are
+    /// read through once for it.
     fn info(&self) -> Info;
 
     /// Reads everything and checks all that can be checked.
@@ -83,6 +103,8 @@ pub struct RawEntry {
     pub rank: Option<u8>,
     /// Arena's priority.
     pub priority: Option<u8>,
+    /// The mark of a move in a ChessBase book, a number as in PGN: 1 `!`, 2 `?`, and so on.
+    pub nag: Option<u8>,
     /// How the games with the move went, if the format has that.
     pub games: Option<Games>,
 }
@@ -101,6 +123,8 @@ pub enum Format {
     Polyglot,
     /// Arena's `.abk`.
     Abk,
+    /// ChessBase's `.ctg`.
+    Ctg,
 }
 
 /// A file of a book.
@@ -137,7 +161,8 @@ pub struct Info {
     /// The identity of a `.sob`, in hex: equal for books with equal entries.
     pub id: Option<String>,
     /// What the builder wrote about the book: JSON of a `.sob`; the text in front of a PolyGlot
-    /// book as `{"header": text}`; comment, author and the shape of the tree of an Arena book.
+    /// book as `{"header": text}`; comment, author and the shape of the tree of an Arena book; what
+    /// the header of a ChessBase book says.
     pub meta: Option<serde_json::Value>,
     /// What is wrong with it, as far as that was seen.
     pub warnings: Vec<String>,

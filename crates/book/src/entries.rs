@@ -3,14 +3,15 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
-use shakmaty::Chess;
+use serde::{Deserialize, Serialize};
+use shakmaty::{Chess, Move, Square};
 use tabiya_model::{PackedMove, PositionKey};
 
-use crate::{BookMove, Error, RawEntry};
+use crate::{BookMove, Error, RawEntry, sob::Word};
 
 /// How games went in which a move was played, seen by the side that played it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Games {
     /// Games the mover won.
     pub wins: u64,
@@ -54,11 +55,69 @@ pub struct Item {
     pub learn: Option<u32>,
     /// Arena's priority.
     pub priority: Option<u8>,
+    /// The mark of a ChessBase book.
+    pub nag: Option<u8>,
     /// Results, where the format has them.
     pub games: Option<Games>,
+    /// Whether a board has shown what the word means.
+    pub(crate) settled: bool,
 }
 
 impl Item {
+    /// A move with a weight, and nothing else.
+    pub fn new(key: PositionKey, mv: PackedMove, weight: u32) -> Item {
+        Item {
+            key,
+            mv,
+            weight,
+            rank: None,
+            learn: None,
+            priority: None,
+            nag: None,
+            games: None,
+            settled: false,
+        }
+    }
+
+    /// The entry of a file; `None` if it is no move of any piece.
+    pub(crate) fn of(entry: &RawEntry) -> Option<Item> {
+        let mv = match entry.rank {
+            Some(_) => {
+                let word = Word(entry.word);
+                PackedMove::from_parts(word.from(), word.to(), None)
+            }
+            None => PackedMove(entry.word),
+        };
+        let is_move = mv.from() != mv.to() && mv.0 >> 12 <= 4;
+        is_move.then_some(Item {
+            rank: entry.rank,
+            learn: entry.learn,
+            priority: entry.priority,
+            nag: entry.nag,
+            games: entry.games,
+            ..Item::new(entry.key, mv, entry.weight)
+        })
+    }
+
+    /// Makes the word the legal move it is in its position, if it is one.
+    pub(crate) fn settle(&mut self, position: &Chess) -> Option<Move> {
+        let m = match self.rank {
+            Some(_) => self.sob_word()?.to_move(position, true),
+            None => self.mv.to_move(position),
+        }?;
+        self.key = PositionKey::of(position);
+        self.mv = PackedMove::new(m);
+        self.settled = true;
+        Some(m)
+    }
+
+    /// The word of which [`Item::of`] took the squares.
+    fn sob_word(&self) -> Option<Word> {
+        let square = |square: Square| u16::from(square.flip_vertical());
+        let squares = square(self.mv.from()) | square(self.mv.to()) << 6;
+        (!self.settled).then_some(Word(squares))
+    }
+
     fn order(&self) -> impl Ord + use<> {
         (self.key, Reverse(self.weight), self.mv.polyglot())
     }
@@ -73,6 +132,7 @@ impl Item {
             learn: self.learn,
             rank: self.rank,
             priority: self.priority,
+            nag: self.nag,
             games: self.games,
         }
     }

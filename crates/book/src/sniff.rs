@@ -11,13 +11,15 @@ pub(crate) enum Looks {
     Sob,
     /// An Arena book.
     Abk,
+    /// A ChessBase book.
+    Ctg,
     /// Something known that is no readable book.
     Other(&'static str),
     /// Bytes without a mark. PolyGlot files are such.
     Unmarked,
 }
 
-const SIGNATURES: [(&[u8], &str); 14] = [
+const SIGNATURES: [(&[u8], &str); 13] = [
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive (unpack it first)"),
     (b"PK\x03\x04", "a zip archive (unpack it first)"),
     (b"PK\x05\x06", "an empty zip archive"),
@@ -27,7 +29,6 @@ const SIGNATURES: [(&[u8], &str); 14] = [
     (b"\xfd7zXZ\0", "xz data (unpack it first)"),
     (b"\x28\xb5\x2f\xfd", "zstd data (unpack it first)"),
     (b"\x04\x22\x4d\x18", "lz4 data (unpack it first)"),
-    (b"\0\x20\x10\0\0\x01\0\x01\0\0\x10\0", "a ChessBase book (.ctg)"),
     (b"SQLite format 3\0", "an SQLite database"),
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
@@ -50,6 +51,9 @@ pub(crate) fn judge(head: &[u8]) -> Looks {
     }
     if head.starts_with(b"\x03ABK") || head.starts_with(b"\x03AB2") {
         return Looks::Abk;
+    }
+    if head.starts_with(b"\0\x20\x10\0\0\x01\0\x01\0\0\x10\0") {
+        return Looks::Ctg;
     }
     if let Some((_, name)) = SIGNATURES.iter().find(|(mark, _)| head.starts_with(mark)) {
         return Looks::Other(name);

@@ -98,7 +98,7 @@ pub(crate) enum Config {
 
 #[derive(Debug, Options)]
 pub(crate) struct Probe {
-    /// A .bin or .abk file, a folder with a .sob pair, or either file of the pair.
+    /// A .bin, .abk or .ctg file, a folder with a .sob pair, or either file of the pair.
     pub(crate) book: PathBuf,
     /// The position; without it, the start of the game.
     #[arg(long)]
@@ -124,7 +124,7 @@ pub(crate) enum Book {
 /// Options of the commands that look into a book.
 #[derive(Debug, Options)]
 pub(crate) struct BookArgs {
-    /// A .bin or .abk file, a folder with a .sob pair, or either file of the pair.
+    /// A .bin, .abk or .ctg file, a folder with a .sob pair, or either file of the pair.
     pub(crate) book: PathBuf,
     /// Print JSON.
     #[arg(long)]

@@ -76,7 +76,7 @@ impl Reader {
         if unreached > 0 {
             notes.push(format!("{unreached} records are in no line: they are never played"));
         }
-        let active = self.tree.reached.saturating_sub(self.tree.off);
+        let active = self.tree.records.saturating_sub(self.tree.off);
         if self.header.active != 0 && u64::from(self.header.active) != active {
             let stated = self.header.active;
             notes.push(format!("{active} moves are switched on, the header says {stated}"));
@@ -129,7 +129,7 @@ struct Tree {
     /// Records behind the header, and how many of them are in a line.
     records: u64,
     reached: u64,
-    /// Moves switched off, of those in lines.
+    /// Moves switched off, in lines or not.
     off: u64,
     /// Half-moves of the longest line.
     depth: u32,
@@ -171,6 +171,10 @@ impl Tree {
         let mut pages = Pages::new(source);
         self.records = (source.len() - START) / RECORD as u64;
         self.torn = (source.len() - START) % RECORD as u64;
+        for record in 0..self.records {
+            let bytes = pages.read(START + record * RECORD as u64)?;
+            self.off += u64::from(Record::from_bytes(&bytes).is_off());
+        }
         let mut visited = Visited::default();
         let mut items = Vec::new();
         let mut branches = Vec::new();
@@ -182,7 +186,6 @@ impl Tree {
             for (index, record) in self.siblings(&mut pages, &mut visited, branch.first)? {
                 let Some(m) = self.legal(index, &record, &branch.position) else { continue };
                 self.reached += 1;
-                self.off += u64::from(record.flags != 0);
                 self.depth = self.depth.max(branch.depth + 1);
                 items.push(item(&record, m, &branch.position));
                 let Some(first) = self.link(record.child, index) else { continue };
@@ -313,15 +316,13 @@ fn item(record: &Record, m: Move, position: &Chess) -> Item {
         false => (record.lost, record.won),
     };
     let games = Games { wins: wins.into(), draws: draws.into(), losses: losses.into() };
+    // Until all lines are added up: whether the move is switched on.
+    let on = u32::from(!record.is_off());
     Item {
-        key: PositionKey::of(position),
-        mv: PackedMove::new(m),
-        // Until all lines are added up: whether the move is switched on.
-        weight: u32::from(record.flags == 0),
-        rank: None,
-        learn: None,
         priority: Some(record.priority),
         games: Some(games),
+        settled: true,
+        ..Item::new(PositionKey::of(position), PackedMove::new(m), on)
     }
 }
 
@@ -365,6 +366,10 @@ impl Book for Reader {
         Ok(moves)
     }
 
+    fn format(&self) -> Format {
+        Format::Abk
+    }
+
     fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -382,7 +387,7 @@ impl Book for Reader {
         let mut warnings = self.damage();
         warnings.extend(self.notes());
         Info {
-            format: Format::Abk,
+            format: self.format(),
             files: vec![BookFile { path: self.source.path().to_owned(), bytes: self.source.len() }],
             bytes: self.source.len(),
             entries: self.entries.items().len() as u64,
@@ -404,12 +409,10 @@ impl Book for Reader {
     }
 
     fn verify(&self) -> Result<Verified, Error> {
-        let mut problems = self.damage();
-        problems.extend(self.notes());
         Ok(Verified {
             entries: self.entries.items().len() as u64,
             positions: self.positions,
-            problems,
+            problems: self.damage(),
             unlisted: 0,
         })
     }

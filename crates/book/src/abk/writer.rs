@@ -10,7 +10,8 @@ use shakmaty::{Chess, Move, Position, Role, Square};
 use tabiya_model::{PositionKey, Tally};
 
 use super::{
-    ACTIVE, AUTHOR, COMMENT, DEPTH, FIRST, HEADER, MAX_DEPTH, MAX_SIBLINGS, RECORD, Record, START,
+    ACTIVE, AUTHOR, COMMENT, DEPTH, FIRST, HEADER, MAX_DEPTH, MAX_SIBLINGS, OFF, RECORD, Record,
+    START,
 };
 use crate::{
     Choice, Entries, Error, Games, Item, Written,
@@ -245,7 +246,7 @@ impl Tree {
 
     fn header(&self, comment: &str) -> Vec<u8> {
         let depth = self.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
-        let active = self.nodes.iter().filter(|node| node.record.flags == 0).count() as u32;
+        let active = self.nodes.iter().filter(|node| !node.record.is_off()).count() as u32;
         let mut header = vec![0; HEADER];
         let mut put = |at: usize, bytes: &[u8]| {
             for (to, from) in header.iter_mut().skip(at).zip(bytes) {
@@ -307,7 +308,7 @@ fn record(item: &Item, rank: u8, m: Move, white: bool) -> Record {
         games: fits(games.count()),
         won: fits(won),
         lost: fits(lost),
-        flags: u32::from(never),
+        flags: if never { OFF } else { 0 },
         child: -1,
         sibling: -1,
     }

@@ -49,6 +49,9 @@ impl Reader {
         match sniff::look(path)? {
             Looks::Sob => return Err(not_a_book("it looks like half of a .sob pair".to_owned())),
             Looks::Abk => return Err(not_a_book("it looks like an Arena book (.abk)".to_owned())),
+            Looks::Ctg => {
+                return Err(not_a_book("it looks like a ChessBase book (.ctg)".to_owned()));
+            }
             Looks::Other(name) => return Err(not_a_book(format!("it looks like {name}"))),
             Looks::Unmarked => {}
         }
@@ -195,6 +198,10 @@ impl Book for Reader {
         Ok(found)
     }
 
+    fn format(&self) -> Format {
+        Format::Polyglot
+    }
+
     fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -219,6 +226,7 @@ impl Book for Reader {
                 learn: Some(entry.learn),
                 rank: None,
                 priority: None,
+                nag: None,
                 games: None,
             })
         })
@@ -232,7 +240,7 @@ impl Book for Reader {
         let mut warnings = survey.problems();
         warnings.extend(failure);
         Info {
-            format: Format::Polyglot,
+            format: self.format(),
             files: vec![BookFile { path: self.source.path().to_owned(), bytes: self.source.len() }],
             bytes: self.source.len(),
             entries: self.stored - self.header,

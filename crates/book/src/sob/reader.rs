@@ -20,7 +20,7 @@ use super::{
     writer::MAX_META,
 };
 use crate::{
-    Book, BookFile, BookMove, Error, Format, Info, Part, RawEntry, Verified, Zobrist,
+    Book, BookFile, BookMove, EpRule, Error, Format, Info, Part, RawEntry, Verified, Zobrist,
     source::Source,
 };
 
@@ -187,6 +187,20 @@ impl Book for Reader {
         Ok(found)
     }
 
+    fn format(&self) -> Format {
+        Format::Sob
+    }
+
+    fn key(&self, position: &Chess) -> Option<PositionKey> {
+        let zobrist = self.zobrist.as_ref()?;
+        Some(zobrist.key(position, self.hashes.header.ep_rule))
+    }
+
+    fn has_polyglot_keys(&self) -> bool {
+        let own = self.zobrist.as_ref().is_some_and(|own| *own == Zobrist::polyglot());
+        own && self.hashes.header.ep_rule == EpRule::Neighbour
+    }
+
     fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -207,6 +221,7 @@ impl Book for Reader {
                     learn: None,
                     rank: Some(word.rank()),
                     priority: None,
+                    nag: None,
                     games: None,
                 })?;
             }
@@ -224,7 +239,7 @@ impl Book for Reader {
             warnings.push("positions can only be looked up with its own random numbers".to_owned());
         }
         Info {
-            format: Format::Sob,
+            format: self.format(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             files,
             entries: header.entries,
