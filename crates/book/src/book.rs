@@ -44,6 +44,12 @@ pub trait Book {
         true
     }
 
+    /// Entries in front that carry text and that [`Book::walk`] passes over; only a PolyGlot book
+    /// has them, and only an exact copy needs them.
+    fn text_entries(&self) -> Result<Vec<RawEntry>, Error> {
+        Ok(Vec::new())
+    }
+
     /// What the last [`Book::walk`] could not give, in words.
     fn left_out(&self) -> Vec<String> {
         Vec::new()

@@ -87,7 +87,13 @@ pub(crate) fn settle(
         None => PositionKey::of(position),
     };
     let foreign = book.is_some_and(|book| !book.has_polyglot_keys());
+    let steps = old_castlings(&items);
     let unsettled = settle_moves(&mut items, key_of);
+    say(
+        &mut losses,
+        steps - old_castlings(&items),
+        "castlings stand as the king's step, as in e1g1: they are PolyGlot's e1h1 from here on",
+    );
     if foreign {
         let before = items.len();
         items.retain(|item| item.settled);
@@ -111,6 +117,15 @@ fn say(losses: &mut Vec<String>, count: usize, text: &str) {
     if count > 0 {
         losses.push(format!("{count} {text}"));
     }
+}
+
+/// Words of a PolyGlot book that may be castling as the king's step.
+fn old_castlings(items: &[Item]) -> usize {
+    let is_step = |mv: PackedMove| {
+        let king = matches!(mv.from(), Square::E1 | Square::E8);
+        king && mv.from().rank() == mv.to().rank() && mv.from().distance(mv.to()) == 2
+    };
+    items.iter().filter(|item| item.learn.is_some() && is_step(item.mv)).count()
 }
 
 /// Turns words into the moves they are where the position is known, and gives how many may be
@@ -401,7 +416,8 @@ mod tests {
         moves.sort();
         write_bin(&path, &moves);
         let loaded = load(&path).unwrap();
-        assert!(loaded.losses[0].contains("1 entries repeat a move"), "{:?}", loaded.losses);
+        assert!(loaded.losses[0].starts_with("1 castlings stand as"), "{:?}", loaded.losses);
+        assert!(loaded.losses[1].contains("1 entries repeat a move"), "{:?}", loaded.losses);
         assert_eq!(loaded.entries.of(castling.0)[0].weight, 1993);
     }
 

@@ -13,8 +13,10 @@ pub mod abk;
 mod book;
 mod convert;
 pub mod ctg;
+mod diff;
 mod entries;
 mod error;
+mod merge;
 mod output;
 pub mod polyglot;
 pub mod rows;
@@ -29,8 +31,10 @@ use std::path::Path;
 
 pub use book::{Book, BookFile, BookMove, BookWriter, Format, Info, RawEntry, Verified, Written};
 pub use convert::{Converted, Loaded, Target, load, save};
+pub use diff::{Change, Diff, diff};
 pub use entries::{Entries, Games, Item};
 pub use error::{Error, Part};
+pub use merge::{Merge, merge};
 pub use weight::{Choice, Policy, choices, polyglot_weights, sob_ranks};
 pub use zobrist::{EpRule, Zobrist};
 

@@ -206,6 +206,10 @@ impl Book for Reader {
         self.dropped.load(Ordering::Relaxed)
     }
 
+    fn text_entries(&self) -> Result<Vec<RawEntry>, Error> {
+        (0..self.header).map(|index| Ok(raw(self.entry(index)?))).collect()
+    }
+
     fn damage(&self) -> Vec<String> {
         let torn = self.source.len() % ENTRY as u64;
         let found = || {
@@ -217,19 +221,7 @@ impl Book for Reader {
     }
 
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
-        self.scan(|entry| {
-            each(RawEntry {
-                key: PositionKey(entry.key),
-                word: entry.word,
-                uci: PackedMove(entry.word).to_string(),
-                weight: u32::from(entry.weight),
-                learn: Some(entry.learn),
-                rank: None,
-                priority: None,
-                nag: None,
-                games: None,
-            })
-        })
+        self.scan(|entry| each(raw(entry)))
     }
 
     fn info(&self) -> Info {
@@ -261,6 +253,20 @@ impl Book for Reader {
             problems: survey.problems(),
             unlisted: 0,
         })
+    }
+}
+
+fn raw(entry: Stored) -> RawEntry {
+    RawEntry {
+        key: PositionKey(entry.key),
+        word: entry.word,
+        uci: PackedMove(entry.word).to_string(),
+        weight: u32::from(entry.weight),
+        learn: Some(entry.learn),
+        rank: None,
+        priority: None,
+        nag: None,
+        games: None,
     }
 }
 

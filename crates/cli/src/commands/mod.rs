@@ -4,6 +4,7 @@
 mod book;
 mod completions;
 mod config;
+mod convert;
 mod engine;
 mod probe;
 mod run;
