@@ -169,3 +169,13 @@ fn arena_books_with_wild_links_are_read_as_far_as_they_go() {
         folder.run(["book", "verify", "out"]).ok();
     }
 }
+
+#[test]
+fn readers_are_written_for_other_languages() {
+    let folder = Folder::new();
+    folder.run(["book", "readers", "made/here"]).ok();
+    for name in ["OpeningBook.cs", "opening_book.h", "opening_book.py"] {
+        let text = fs::read_to_string(folder.path("made/here").join(name)).unwrap();
+        assert!(text.contains("0x9d39247e33776d41") && !text.contains("@TABLE@"), "{name}");
+    }
+}

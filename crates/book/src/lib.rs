@@ -19,6 +19,7 @@ mod error;
 mod merge;
 mod output;
 pub mod polyglot;
+pub mod readers;
 pub mod rows;
 mod sniff;
 pub mod sob;

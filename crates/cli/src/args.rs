@@ -128,6 +128,11 @@ pub(crate) enum Book {
     Merge(Merge),
     /// What the second book gained, lost and changed, along play from the start of the game.
     Diff(Diff),
+    /// Write readers of .sob books for C#, C and Python into a folder, one file each.
+    Readers {
+        /// The folder, made if it is missing.
+        folder: PathBuf,
+    },
 }
 
 /// Options of the commands that write a book of another one.

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 use serde::Serialize;
-use tabiya_book::{Error, Info, RawEntry, open, rows::Row};
+use tabiya_book::{Error, Info, RawEntry, Zobrist, open, readers, rows::Row};
 
 use super::convert;
 use crate::{
@@ -26,7 +26,16 @@ pub(crate) fn run(command: &Book) -> Result<u8> {
         Book::Restore(args) => convert::restore(args),
         Book::Merge(args) => convert::merge(args),
         Book::Diff(args) => convert::diff(args),
+        Book::Readers { folder } => readers(folder),
     }
+}
+
+fn readers(folder: &Path) -> Result<u8> {
+    let mut out = io::stdout().lock();
+    for path in readers::write(folder, &Zobrist::polyglot())? {
+        writeln!(out, "{}", path.display())?;
+    }
+    Ok(DONE)
 }
 
 fn code(sound: bool) -> u8 {
