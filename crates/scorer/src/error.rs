@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
 
+use crate::StoreError;
+
 /// The scorer cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ScorerError {
@@ -60,6 +62,9 @@ pub enum ScorerError {
         /// The limit as it was sent.
         limit: String,
     },
+    /// The file of scores cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The scorer was shut down.
     #[error("the engines were shut down before every position was scored; run again to go on")]
     Closed,
@@ -74,6 +79,7 @@ impl ScorerError {
             | ScorerError::OptionValue { .. }
             | ScorerError::NodesIgnored { .. } => "CONFIG",
             ScorerError::GaveUp { .. } => "NO_SCORE",
+            ScorerError::Store(_) => "SCORES",
             ScorerError::Closed => "CLOSED",
         }
     }
