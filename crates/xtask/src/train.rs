@@ -1,7 +1,12 @@
 //! `cargo xtask train`
 //!
 //! Gradient descent (AdamW) on one core. Everything follows from the labels, their order, and the
-//! seed; the numbers are 32-bit floats added in a fixed order.
+//! seed of [`Rng`], which chooses the first weights and shuffles the labels in each epoch; the
+//! numbers are 32-bit floats added in a fixed order.
+//!
+//! Small steps taken often learn the most here: with the same labels, batches of 1,024 reached a
+//! rank correlation of 0.71, batches of 128 0.73. More sums than 64 gain nothing that could be
+//! told from chance, more labels do.
 
 use std::{fs, path::PathBuf, time::Instant};
 
@@ -42,23 +47,20 @@ pub(crate) struct Args {
     #[arg(long, default_value = "crates/scorer/src/builtin/net.bin")]
     out: PathBuf,
     /// How often each label is seen.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 18)]
     epochs: usize,
     /// Labels that are seen between two steps.
-    #[arg(long, default_value_t = 1024)]
+    #[arg(long, default_value_t = 128)]
     batch: usize,
     /// The first step's length; the last one's is next to nothing.
-    #[arg(long, default_value_t = 0.002)]
+    #[arg(long, default_value_t = 0.001)]
     rate: f32,
     /// How much of each weight is forgotten with each step, times the step's length.
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = 0.2)]
     decay: f32,
-    /// Of each sum's contributions this percentage is left out at random while training.
-    #[arg(long, default_value_t = 0)]
-    dropout: u32,
     /// Centipawns at which a difference counts half of what it does near 0: what decides games
     /// lies below.
-    #[arg(long, default_value_t = 400.0)]
+    #[arg(long, default_value_t = 250.0)]
     scale: f32,
     /// The same seed gives the same net.
     #[arg(long, default_value_t = 1)]
@@ -191,7 +193,7 @@ fn agreement(weights: &[f32], examples: &Examples) -> String {
         .examples
         .iter()
         .map(|example| {
-            let value = Pass::new(weights, examples.rows(example), None).value;
+            let value = Pass::new(weights, examples.rows(example)).value;
             (example.label, (value * PAWNS as f32).round() as i32)
         })
         .collect();
@@ -211,14 +213,12 @@ type Sums = [f32; HIDDEN];
 struct Pass {
     /// Of the side to move and of the other.
     sums: [Sums; 2],
-    /// What is left of each sum's contribution, 1 but for those that are dropped.
-    kept: [Sums; 2],
     /// In hundreds of [`PAWNS`].
     value: f32,
 }
 
 impl Pass {
-    fn new(weights: &[f32], rows: &[u16], dropout: Option<(&mut Rng, u32)>) -> Pass {
+    fn new(weights: &[f32], rows: &[u16]) -> Pass {
         let start = sums(weights, START);
         let mut sums = [start; 2];
         let mut value = weights[TEMPO];
@@ -229,19 +229,11 @@ impl Pass {
             add(&mut sums[1], &weights[other * HIDDEN..][..HIDDEN]);
             value += if row < SIDE { weights[WORTHS + row] } else { -weights[WORTHS + row - SIDE] };
         }
-        let mut kept = [[1.0; HIDDEN]; 2];
-        if let Some((rng, percent)) = dropout {
-            let left = 100.0 / (100 - percent) as f32;
-            for kept in kept.as_flattened_mut() {
-                *kept = if rng.chance(percent) { 0.0 } else { left };
-            }
-        }
-        let out = weights[OUT..WORTHS].iter().zip(kept.as_flattened());
-        for (sum, (weight, kept)) in sums.as_flattened().iter().zip(out) {
+        for (sum, weight) in sums.as_flattened().iter().zip(&weights[OUT..WORTHS]) {
             let sum = sum.clamp(0.0, 1.0);
-            value += sum * sum * weight * kept;
+            value += sum * sum * weight;
         }
-        Pass { sums, kept, value }
+        Pass { sums, value }
     }
 }
 
@@ -268,7 +260,6 @@ fn sigmoid(x: f32) -> f32 {
 
 struct Training {
     rng: Rng,
-    dropout: u32,
     /// Of the curve from scores to expected points.
     steepness: f32,
     weights: Vec<f32>,
@@ -293,7 +284,6 @@ impl Training {
         }
         Training {
             rng,
-            dropout: args.dropout,
             steepness: PAWNS as f32 / args.scale,
             gradient: vec![0.0; PARAMETERS],
             mean: vec![0.0; PARAMETERS],
@@ -309,8 +299,7 @@ impl Training {
         for &idx in batch {
             let example = &examples.examples[idx];
             let rows = examples.rows(example);
-            let dropout = (self.dropout > 0).then_some((&mut self.rng, self.dropout));
-            let pass = Pass::new(&self.weights, rows, dropout);
+            let pass = Pass::new(&self.weights, rows);
             let (expected, wanted) = (
                 sigmoid(pass.value * self.steepness),
                 sigmoid(example.label as f32 * self.steepness / PAWNS as f32),
@@ -327,14 +316,14 @@ impl Training {
         let mut slopes = [[0.0; HIDDEN]; 2];
         let (gradient, out) = (&mut self.gradient, &self.weights[OUT..WORTHS]);
         let (starts, outs) = gradient[START..WORTHS].split_at_mut(HIDDEN);
-        let sums = pass.sums.as_flattened().iter().zip(pass.kept.as_flattened());
+        let sums = pass.sums.as_flattened().iter();
         let weights = out.iter().zip(outs).zip(slopes.as_flattened_mut());
-        for ((sum, kept), ((weight, gradient), unit_slope)) in sums.zip(weights) {
+        for (sum, ((weight, gradient), unit_slope)) in sums.zip(weights) {
             let sum = sum.clamp(0.0, 1.0);
-            *gradient += sum * sum * kept * slope;
+            *gradient += sum * sum * slope;
             // At either end a sum has no slope.
             let within = if sum < 1.0 { 2.0 * sum } else { 0.0 };
-            *unit_slope = within * weight * kept * slope;
+            *unit_slope = within * weight * slope;
         }
         slopes.iter().for_each(|slopes| add(starts, slopes));
         self.gradient[TEMPO] += slope;

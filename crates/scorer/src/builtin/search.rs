@@ -140,6 +140,10 @@ impl<'a, L: Listener> Search<'a, L> {
     /// Deepens until a limit is reached. The listener hears of each finished depth; the last of
     /// them is the result. If none was finished, it is what can be said without a search.
     pub(super) fn run(mut self) -> Report {
+        // One position is the root itself: there is nothing to search.
+        if self.limits.nodes <= 1 {
+            return self.hasty(Vec::new());
+        }
         let mut last = None;
         for depth in 1..=self.limits.depth {
             let mut line = Vec::new();
