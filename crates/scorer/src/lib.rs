@@ -14,6 +14,7 @@ mod cache;
 mod engine;
 mod error;
 mod fen;
+mod late;
 mod lines;
 mod options;
 mod pool;
@@ -28,6 +29,7 @@ mod uci;
 
 pub use cache::Cached;
 pub use error::{ScorerError, StartFailure};
+pub use late::Late;
 pub use pool::Pool;
 pub use resolve::files_of_command;
 pub use scorer::{Evaluation, Health, Scorer, Unscored, Verdict};
