@@ -4,6 +4,8 @@
 //! side, plus one, and with the first legal move; the modes say what it does instead. With a log,
 //! it appends a line for each start and each command, so that tests can see what reached it.
 
+mod gaviota;
+
 use std::{
     env,
     fs::{self, OpenOptions},
@@ -36,6 +38,7 @@ impl Engine {
     fn run(mut self) {
         self.record(&format!("start {}", process::id()));
         match self.mode.as_str() {
+            "gaviota" => return gaviota::run(|line| self.record(line)),
             "exit-127" => {
                 eprintln!("cannot run on this machine");
                 process::exit(127);

@@ -223,6 +223,7 @@ mod tests {
             options: Default::default(),
             limit: Limit::Depth(1),
             pov: Pov::SideToMove,
+            console: None,
         };
         let (asked, failures) = (AtomicU64::new(0), AtomicU64::new(0));
         Cached::new(Counter { identity, asked, failures }, capacity)

@@ -201,7 +201,14 @@ pub(crate) fn decided(position: &Chess) -> Option<Score> {
 fn identity(spec: &EngineSpec, engine: &Engine, pov: Pov) -> Identity {
     let mut options: BTreeMap<_, _> = options::nets(engine.announced()).collect();
     options.extend(engine.settings().iter().cloned());
-    Identity { name: engine.name().to_owned(), options, limit: spec.limit, pov }
+    if spec.console.is_some() {
+        // All that such an engine can be told, it is told here.
+        let words = spec.command.iter().skip(1).map(|word| word.to_string_lossy());
+        let arguments = words.collect::<Vec<_>>().join(" ");
+        options.extend((!arguments.is_empty()).then(|| ("arguments".to_owned(), arguments)));
+    }
+    let (name, console) = (engine.name().to_owned(), spec.console.clone());
+    Identity { name, options, limit: spec.limit, pov, console }
 }
 
 /// One engine, or the place of one, and the task that keeps it busy.

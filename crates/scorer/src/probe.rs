@@ -93,7 +93,7 @@ fn view(name: &str, score: Option<Score>) -> Pov {
 }
 
 async fn check_nodes(engine: &mut Engine, spec: &EngineSpec) -> Result<(), ScorerError> {
-    let Limit::Nodes(_) = spec.limit else { return Ok(()) };
+    let (Limit::Nodes(_), None) = (spec.limit, &spec.console) else { return Ok(()) };
     match search(engine, spec, &Chess::default(), Limit::Nodes(NODES)).await? {
         Some(answer) if answer.stopped || answer.nodes > NODES_AT_MOST => {
             Err(ScorerError::NodesIgnored { engine: engine.name().to_owned(), asked: NODES })

@@ -106,6 +106,7 @@ impl Double {
             options: Default::default(),
             limit: Limit::Depth(1),
             pov: Pov::SideToMove,
+            console: None,
         };
         Some(Arc::new(DoubleScorer { double: self, identity }))
     }
