@@ -31,6 +31,7 @@ pub use cache::Cached;
 pub use console::Console;
 pub use error::{ScorerError, StartFailure};
 pub use pool::Pool;
+pub use resolve::files_of_command;
 pub use scorer::{Evaluation, Health, Scorer, Unscored, Verdict};
 pub use spec::{EngineSpec, Identity, Limit, Pov};
 pub use store::{Added, Entry, Flaws, Holdings, ScoreStore, StoreError, StoredPosition};

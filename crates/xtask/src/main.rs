@@ -6,12 +6,14 @@ mod games;
 mod judge;
 mod polyglot_check;
 mod program;
+mod rebuild;
 mod sample;
 mod scan_check;
 mod sift;
 mod size;
 mod tabiya;
 mod test;
+mod torture;
 mod verify_books;
 
 use std::path::PathBuf;
@@ -42,6 +44,8 @@ enum Chore {
     },
     /// Counts games with python-chess and with `tabiya scan`.
     ScanCheck(scan_check::Args),
+    /// Kills runs at random moments, lets them go on, and compares what comes of it.
+    Torture(torture::Args),
     /// Compares the built-in engine's scores with those of another.
     Judge(judge::Args),
     /// Writes generated games as PGN.
@@ -57,6 +61,7 @@ fn main() -> anyhow::Result<()> {
         Chore::PolyglotCheck(games) => polyglot_check::run(&games),
         Chore::VerifyBooks { bin, sob } => verify_books::run(&bin, &sob),
         Chore::ScanCheck(args) => scan_check::run(&args),
+        Chore::Torture(args) => torture::run(&args),
         Chore::Judge(args) => judge::run(&args),
         Chore::Games(args) => games::run(&args),
         Chore::Sample(args) => sample::run(&args),

@@ -2,14 +2,21 @@
 //! error, and returns the exit code.
 
 mod book;
+mod clean;
 mod completions;
 mod config;
 mod engine;
+mod plan;
 mod probe;
+mod rejects;
 mod run;
 mod scan;
+mod scoring;
 mod scores;
 mod service;
+mod status;
+mod sweep;
+mod watch;
 
 use anyhow::Result;
 
@@ -19,6 +26,11 @@ use crate::args::Command;
 pub(crate) fn run(command: Command) -> Result<u8> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Rejects(args) => rejects::run(&args),
+        Command::Clean(args) => clean::run(&args),
         Command::Scan(args) => scan::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Book(command) => book::run(&command),

@@ -63,7 +63,8 @@ pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> io::Resu
     Ok(())
 }
 
-fn identity() -> String {
+/// What the engine says of itself: its name with its version, and its options.
+pub fn identity() -> String {
     let (version, (default, max)) = (env!("CARGO_PKG_VERSION"), HASH);
     format!(
         "id name tabiya {version}\n\

@@ -1,0 +1,84 @@
+//! From the configuration to somebody who scores.
+
+use std::{env, sync::Arc};
+
+use anyhow::{Context as _, Result};
+use tabiya_pipeline::{
+    Context, Error,
+    config::{self, Config, Engine, NamedEngine},
+};
+use tabiya_scorer::{
+    Cached, EngineSpec, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
+};
+use tokio::task;
+
+use super::service;
+
+/// The file in the work folder that keeps the scores of all runs.
+pub(crate) const SCORES: &str = "scores.db";
+
+/// Engines at work, and what remembers their answers.
+pub(crate) struct Scoring {
+    pool: Arc<Pool>,
+    scorer: Arc<dyn Scorer>,
+}
+
+impl Scoring {
+    /// Opens the scores of earlier runs and starts the engines, or gives up at a signal: a mute
+    /// engine takes its time to be found out. `None` if nobody is to score.
+    pub(crate) async fn start(config: &Config, cx: &Context) -> Result<Option<Scoring>> {
+        let Some(spec) = engine_spec(&config.score)? else { return Ok(None) };
+        let scores = config.checkpoint.dir.join(SCORES);
+        let start = async move {
+            // First, since a file that cannot be used is found out quickly.
+            let store = task::spawn_blocking(|| ScoreStore::open(scores)).await?;
+            let store = store.map_err(ScorerError::from).map_err(Error::from)?;
+            let engines = service::engines(&config.score);
+            let pool = Arc::new(Pool::start(spec, engines).await.map_err(Error::from)?);
+            let stored = Stored::new(Arc::clone(&pool), store);
+            let scorer = Arc::new(Cached::new(stored, config.score.cache));
+            Ok(Some(Scoring { pool, scorer }))
+        };
+        tokio::select! {
+            started = start => started,
+            () = cx.stop.cancelled() => Err(Error::Interrupted.into()),
+        }
+    }
+
+    /// Who answers.
+    pub(crate) fn scorer(&self) -> Arc<dyn Scorer> {
+        Arc::clone(&self.scorer)
+    }
+
+    /// Ends the engines.
+    pub(crate) async fn shutdown(&self) {
+        self.pool.shutdown().await;
+    }
+}
+
+fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
+    let command = match &section.engine {
+        Engine::Named(NamedEngine::None) => return Ok(None),
+        Engine::Named(NamedEngine::Builtin) => {
+            let this = env::current_exe().context("where this program is, to start its engine")?;
+            vec![this.into_os_string(), "engine".into()]
+        }
+        Engine::Command(command) => command.iter().map(Into::into).collect(),
+    };
+    let limit = match section.limit {
+        config::Limit { depth: Some(depth), .. } => Limit::Depth(depth),
+        config::Limit { nodes: Some(nodes), .. } => Limit::Nodes(nodes),
+        config::Limit { movetime: Some(time), .. } => Limit::Movetime(time.0),
+        config::Limit { .. } => anyhow::bail!("score.limit: name a depth, nodes or a movetime"),
+    };
+    let mut spec = EngineSpec::new(command, limit);
+    spec.options =
+        section.options.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    spec.timeout = section.timeout.0;
+    spec.pov = match section.pov {
+        config::Pov::Auto => Pov::Auto,
+        config::Pov::Stm => Pov::SideToMove,
+        config::Pov::White => Pov::White,
+    };
+    Ok(Some(spec))
+}
