@@ -26,7 +26,8 @@ pub struct Console {
     pub start: Vec<String>,
     /// Typed for each position.
     pub query: Vec<String>,
-    /// What a line with a score looks like; the first group is the number.
+    /// What a line with a score looks like; the first group is the number. The numbers of several
+    /// such lines in one answer are added.
     pub result: String,
     /// What a line looks like that says there is no score, whatever else is said; empty: none.
     pub refusal: String,
@@ -40,7 +41,33 @@ pub struct Console {
     pub quit: String,
 }
 
+/// Says nothing about any engine, and cannot be used as it is.
+impl Default for Console {
+    fn default() -> Console {
+        Console {
+            ready: String::new(),
+            start: Vec::new(),
+            query: Vec::new(),
+            result: String::new(),
+            refusal: String::new(),
+            end: String::new(),
+            per_pawn: 100,
+            mate_from: 0,
+            quit: "quit".to_owned(),
+        }
+    }
+}
+
 impl Console {
+    /// Whether it makes sense.
+    ///
+    /// # Errors
+    ///
+    /// Something in it cannot be.
+    pub fn check(&self) -> Result<(), ScorerError> {
+        Dialect::new(self).map(drop)
+    }
+
     /// Gaviota at its prompt. The number in brackets is in 1/256 pawn. After a position that it
     /// does not take it goes on to score the one before.
     pub fn gaviota() -> Console {
@@ -58,13 +85,14 @@ impl Console {
         }
     }
 
-    /// Phalanx. `ping` ends each answer.
+    /// Phalanx. `ping` ends each answer. Its total evaluation leaves out the material, which stands
+    /// on a line of its own.
     pub fn phalanx() -> Console {
         Console {
             ready: "^Phalanx ".to_owned(),
             start: vec!["force".to_owned()],
             query: ["setboard {fen}", "score", "ping {n}"].map(str::to_owned).to_vec(),
-            result: r"TOTAL EVALUATION = ([-+]?\d+)".to_owned(),
+            result: r"(?:\(stm\) material|TOTAL EVALUATION) = ([-+]?\d+)".to_owned(),
             refusal: "^(tellusererror|Error|Illegal)".to_owned(),
             end: "pong {n}".to_owned(),
             per_pawn: 100,
@@ -98,7 +126,8 @@ pub(crate) struct Dialect {
 #[derive(Debug)]
 pub(crate) struct Reply {
     end: String,
-    score: Option<Score>,
+    /// The numbers heard, added up.
+    sum: Option<f64>,
     refused: bool,
 }
 
@@ -108,8 +137,14 @@ impl Dialect {
     /// Something in it cannot be.
     pub(crate) fn new(console: &Console) -> Result<Dialect, ScorerError> {
         let wrong = |key, why: String| ScorerError::Console { key, why };
-        let regex =
-            |key, text: &str| Regex::new(text).map_err(|error| wrong(key, error.to_string()));
+        let regex = |key, text: &str| {
+            Regex::new(text).map_err(|error| {
+                // Its last line says what is wrong; those above draw where.
+                let error = error.to_string();
+                let why = error.lines().last().unwrap_or_default();
+                wrong(key, format!("{text:?}: {}", why.trim_start_matches("error: ")))
+            })
+        };
         let some = |key, text: &str| match text {
             "" => Ok(None),
             text => regex(key, text).map(Some),
@@ -163,7 +198,7 @@ impl Dialect {
         let (fen, number) = (fen(position), self.asked.to_string());
         let fill = |line: &String| line.replace("{fen}", &fen).replace("{n}", &number);
         let typed = self.console.query.iter().map(|line| fill(line) + "\n").collect();
-        (typed, Reply { end: fill(&self.console.end), score: None, refused: false })
+        (typed, Reply { end: fill(&self.console.end), sum: None, refused: false })
     }
 
     /// Takes in a line. Whether it was the last one.
@@ -174,7 +209,10 @@ impl Dialect {
         }
         let result = self.result.captures(line);
         if let Some(number) = result.as_ref().and_then(|groups| groups.get(1)) {
-            reply.score = self.score(number.as_str());
+            match number.as_str().parse::<f64>() {
+                Ok(number) => *reply.sum.get_or_insert(0.0) += number,
+                Err(_) => reply.refused = true,
+            }
         }
         match reply.end.as_str() {
             "" => result.is_some(),
@@ -182,9 +220,10 @@ impl Dialect {
         }
     }
 
-    /// Hundredths of a pawn, or a mate at a distance that nobody said.
-    fn score(&self, number: &str) -> Option<Score> {
-        let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;
+    /// The score that was heard: hundredths of a pawn, or a mate at a distance that nobody said.
+    /// None if the engine refused the position: it may have scored another one then.
+    pub(crate) fn score(&self, reply: &Reply) -> Option<Score> {
+        let number = reply.sum.filter(|sum| sum.is_finite() && !reply.refused)?;
         if self.console.mate_from > 0 && number.abs() >= f64::from(self.console.mate_from) {
             let mate = Score::MateIn(SOME_MATE);
             return Some(if number > 0.0 { mate } else { -mate });
@@ -192,13 +231,6 @@ impl Dialect {
         let cp = (number * 100.0 / f64::from(self.console.per_pawn)).round();
         // What is outside is no evaluation.
         (cp.abs() <= 1e6).then_some(Score::Cp(cp as i32))
-    }
-}
-
-impl Reply {
-    /// The score, unless the engine refused the position: it may have scored another one then.
-    pub(crate) fn score(&self) -> Option<Score> {
-        self.score.filter(|_| !self.refused)
     }
 }
 
@@ -212,7 +244,7 @@ mod tests {
         let mut dialect = Dialect::new(&console).unwrap();
         let (_, mut reply) = dialect.ask(&Chess::default());
         let last = lines.iter().position(|line| dialect.hear(&mut reply, line));
-        (reply.score(), last.map_or(0, |last| last + 1))
+        (dialect.score(&reply), last.map_or(0, |last| last + 1))
     }
 
     #[test]
@@ -238,8 +270,20 @@ mod tests {
         assert_eq!(reply(Console::gaviota(), &lines), (Some(Score::Cp(11)), 2));
         let lines = ["tellusererror Illegal position", " TOTAL EVALUATION = 19", "pong 1"];
         assert_eq!(reply(Console::phalanx(), &lines), (None, 3));
-        let lines = [" TOTAL EVALUATION = -20", "pong 0", "[ black, 1 ]", "pong 1", "x"];
-        assert_eq!(reply(Console::phalanx(), &lines), (Some(Score::Cp(-20)), 4));
+    }
+
+    #[test]
+    fn numbers_of_one_answer_are_added_and_its_end_is_its_own() {
+        let lines = [
+            " (stm) material = 350",
+            " TOTAL EVALUATION = -20",
+            "pong 0",
+            "[ black, 1 ]",
+            "pong 1",
+            "x",
+        ];
+        assert_eq!(reply(Console::phalanx(), &lines), (Some(Score::Cp(330)), 5));
+        assert_eq!(reply(Console::phalanx(), &["pong 1"]), (None, 1));
     }
 
     #[test]

@@ -316,7 +316,7 @@ impl Process {
         let (typed, mut reply) = dialect.ask(position);
         self.send(&typed, deadline).await?;
         while !dialect.hear(&mut reply, &self.line(deadline).await?) {}
-        Ok(Answer { score: reply.score(), nodes: 0, stopped: false })
+        Ok(Answer { score: dialect.score(&reply), nodes: 0, stopped: false })
     }
 
     async fn message(&mut self, deadline: Instant) -> Result<Message, Trouble> {

@@ -5,10 +5,10 @@ use std::{env, sync::Arc};
 use anyhow::{Context as _, Result};
 use tabiya_pipeline::{
     Context, Error,
-    config::{self, Config, Engine, NamedEngine},
+    config::{self, Config, ConsolePreset, Engine, NamedEngine},
 };
 use tabiya_scorer::{
-    Cached, EngineSpec, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
+    Cached, Console, EngineSpec, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
 };
 use tokio::task;
 
@@ -80,5 +80,28 @@ fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
         config::Pov::Stm => Pov::SideToMove,
         config::Pov::White => Pov::White,
     };
+    spec.console = console(&section.console);
     Ok(Some(spec))
+}
+
+/// The dialect of an engine at its prompt: the preset's, and what is written over it.
+pub(crate) fn console(section: &config::Console) -> Option<Console> {
+    let preset = match section.preset {
+        Some(ConsolePreset::Gaviota) => Console::gaviota(),
+        Some(ConsolePreset::Phalanx) => Console::phalanx(),
+        None => Console::default(),
+    };
+    let text = |written: &Option<String>, preset| written.clone().unwrap_or(preset);
+    let lines = |written: &Option<Vec<String>>, preset| written.clone().unwrap_or(preset);
+    section.is_used().then(|| Console {
+        ready: text(&section.ready, preset.ready),
+        start: lines(&section.start, preset.start),
+        query: lines(&section.query, preset.query),
+        result: text(&section.result, preset.result),
+        refusal: text(&section.refusal, preset.refusal),
+        end: text(&section.end, preset.end),
+        per_pawn: section.per_pawn.unwrap_or(preset.per_pawn),
+        mate_from: section.mate_from.unwrap_or(preset.mate_from),
+        quit: text(&section.quit, preset.quit),
+    })
 }
