@@ -97,6 +97,9 @@ impl Engine {
         say("option name Threads type spin default 1 min 1 max 4");
         say("option name Style type combo default Solid var Solid var Risky");
         say("option name EvalFile type string default fake.net");
+        if self.mode == "chances" {
+            say("option name UCI_ShowWDL type check default false");
+        }
         say("uciok");
     }
 
@@ -139,6 +142,10 @@ impl Engine {
                 say("info depth 9 score cp 999");
                 say("bestmove a1a8");
                 self.answer();
+            }
+            "chances" => {
+                say(&format!("info depth 3 score {} wdl 120 800 80 nodes 20", self.score()));
+                say(&format!("bestmove {}", self.first_move()));
             }
             "late-to-stop" => say("info depth 9 score cp 999"),
             "two-bestmoves" => {

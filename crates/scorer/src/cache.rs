@@ -202,7 +202,7 @@ mod tests {
                     return Err(ScorerError::Closed);
                 }
                 let count = |position: &Chess| position.board().occupied().count() as i32;
-                let score = |position| Verdict::Score(Score::Cp(count(position)));
+                let score = |position| Verdict::Score(Score::Cp(count(position)).into());
                 Ok(positions.iter().map(score).collect())
             }
             .boxed()

@@ -12,7 +12,6 @@ use std::{
 };
 
 use shakmaty::Chess;
-use tabiya_model::Score;
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStdin, ChildStdout, Command},
@@ -20,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    EngineSpec, Limit, ScorerError, StartFailure,
+    EngineSpec, Evaluation, Limit, ScorerError, StartFailure,
     console::Dialect,
     fen::fen,
     lines::Lines,
@@ -52,7 +51,7 @@ pub(crate) struct Engine {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     /// As the engine reports it, from whatever view.
-    pub(crate) score: Option<Score>,
+    pub(crate) evaluation: Option<Evaluation>,
     /// The most nodes it reported.
     pub(crate) nodes: u64,
     /// It did not end by itself but by `stop`.
@@ -158,7 +157,7 @@ impl Engine {
             end => (end?, false),
         };
         check_move(position, end)?;
-        Ok(Answer { score: seen.best.score(), nodes: seen.nodes, stopped })
+        Ok(Answer { evaluation: seen.best.evaluation(), nodes: seen.nodes, stopped })
     }
 
     /// Stops the search and waits for its answer, so that it is not taken for the next one.
@@ -316,7 +315,11 @@ impl Process {
         let (typed, mut reply) = dialect.ask(position);
         self.send(&typed, deadline).await?;
         while !dialect.hear(&mut reply, &self.line(deadline).await?) {}
-        Ok(Answer { score: dialect.score(&reply), nodes: 0, stopped: false })
+        Ok(Answer {
+            evaluation: dialect.score(&reply).map(Evaluation::from),
+            nodes: 0,
+            stopped: false,
+        })
     }
 
     async fn message(&mut self, deadline: Instant) -> Result<Message, Trouble> {

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{
-    EngineSpec, Health, Identity, Limit, Pov, Scorer, ScorerError, Unscored, Verdict,
+    EngineSpec, Evaluation, Health, Identity, Limit, Pov, Scorer, ScorerError, Unscored, Verdict,
     engine::{Engine, Trouble},
     fen::fen,
     options, probe,
@@ -143,7 +143,7 @@ impl Scorer for Pool {
     ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
         let answer = move |(place, position)| async move {
             let verdict = match decided(&position) {
-                Some(score) => Verdict::Score(score),
+                Some(score) => Verdict::Score(score.into()),
                 None => {
                     let reply = self.ask(position).await?;
                     reply.await.map_err(|_| ScorerError::Closed)??
@@ -260,7 +260,7 @@ impl Worker {
         let mut strikes = 0;
         loop {
             let reason = match self.search(position, limit).await? {
-                Ok(score) => return Ok(self.scored(score)),
+                Ok(evaluation) => return Ok(self.scored(evaluation)),
                 Err(Failure::NoScore) if !shallow => {
                     // Engines answer an only move, or one from a book, at once. A fresh process
                     // may yet give a score to the shallowest search.
@@ -288,7 +288,7 @@ impl Worker {
         &mut self,
         position: &Chess,
         limit: Limit,
-    ) -> Result<Result<Score, Failure>, ScorerError> {
+    ) -> Result<Result<Evaluation, Failure>, ScorerError> {
         let shared = Arc::clone(&self.shared);
         let engine = self.engine().await?;
         let answer = match engine.search(position, limit, shared.spec.timeout).await {
@@ -302,8 +302,8 @@ impl Worker {
         }
         self.lost = 0;
         let turned = shared.identity.pov == Pov::White && position.turn() == Color::Black;
-        let score = answer.score.map(|score| if turned { -score } else { score });
-        Ok(score.ok_or(Failure::NoScore))
+        let evaluation = answer.evaluation.map(|it| if turned { -it } else { it });
+        Ok(evaluation.ok_or(Failure::NoScore))
     }
 
     /// The engine, started anew if it was lost, after a wait that grows with each one lost.
@@ -354,10 +354,10 @@ impl Worker {
         engine
     }
 
-    fn scored(&self, score: Score) -> Verdict {
+    fn scored(&self, evaluation: Evaluation) -> Verdict {
         self.shared.scored.fetch_add(1, Relaxed);
         self.shared.barren.store(0, Relaxed);
-        Verdict::Score(score)
+        Verdict::Score(evaluation)
     }
 
     fn set_aside(&self, position: &Chess, reason: Unscored) -> Result<Verdict, ScorerError> {

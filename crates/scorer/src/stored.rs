@@ -56,7 +56,7 @@ impl<S: Scorer> Stored<S> {
         let known = self.blocking(move |store, engine| store.look_up(engine, &asked)).await?;
         let slots = keys.iter().zip(verdicts).filter(|(key, _)| key.is_some());
         for ((_, verdict), known) in slots.zip(known) {
-            *verdict = known.map(|known| Verdict::Score(known.score));
+            *verdict = known.map(Verdict::Score);
         }
         Ok(())
     }
@@ -80,8 +80,8 @@ impl<S: Scorer> Stored<S> {
                     *slot = Some(verdict);
                 }
                 let key = keys.get(index).and_then(Option::as_ref);
-                if let (Some(key), Some(score)) = (key, verdict.score())
-                    && sender.send((key.clone(), score.into())).await.is_err()
+                if let (Some(key), Verdict::Score(evaluation)) = (key, verdict)
+                    && sender.send((key.clone(), evaluation)).await.is_err()
                 {
                     // The other half has failed and says why.
                     break;
