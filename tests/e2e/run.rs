@@ -87,9 +87,9 @@ fn scan_reads_standard_input_and_names_that_are_not_utf_8() {
 #[test]
 fn a_second_run_asks_the_engine_nothing() {
     let folder = fresh();
-    // Without the journal, so that every position is looked for.
     let run = || -> Value {
-        let args = ["run", "--fresh", "--json", "--set", "score.limit.depth=1"];
+        // The games are read again; what was scored stays.
+        let args = ["run", "--json", "--fresh", "--set", "score.limit.depth=1"];
         serde_json::from_str(&folder.run(args).stdout).unwrap()
     };
     let (first, second) = (run(), run());
@@ -104,6 +104,6 @@ fn a_second_run_asks_the_engine_nothing() {
     }
     // Scores are worth more than a guess: whoever damages them is told.
     folder.write("work/scores.db", "no scores");
-    let told = folder.run(["run", "--fresh"]).failed(1);
+    let told = folder.run(["run"]).failed(1);
     assert!(told.contains("SCORES") && told.contains("work/scores.db"), "{told}");
 }

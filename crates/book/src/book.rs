@@ -6,7 +6,7 @@ use serde::Serialize;
 use shakmaty::{Chess, Move};
 use tabiya_model::PositionKey;
 
-use crate::{Choice, Error, sob::Codec};
+use crate::{Choice, Error, Games, sob::Codec};
 
 /// A book open for reading.
 ///
@@ -30,7 +30,33 @@ pub trait Book {
     /// Hands every entry to `each`, in the order of the file, and stops at the first error.
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error>;
 
-    /// What there is to say about the book. PolyGlot files are read through once for it.
+    /// The format.
+    fn format(&self) -> Format;
+
+    /// The key under which the book has a position; `None` if the random numbers for it are not
+    /// there.
+    fn key(&self, position: &Chess) -> Option<PositionKey> {
+        Some(PositionKey::of(position))
+    }
+
+    /// Whether keys are PolyGlot's, and so the same in all such books.
+    fn has_polyglot_keys(&self) -> bool {
+        true
+    }
+
+    /// Entries in front that carry text and that [`Book::walk`] passes over; only a PolyGlot book
+    /// has them, and only an exact copy needs them.
+    fn text_entries(&self) -> Result<Vec<RawEntry>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// What the last [`Book::walk`] could not give, in words.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What there is to say about the book. PolyGlot and ChessBase files are
+    /// read through once for it.
     fn info(&self) -> Info;
 
     /// Reads everything and checks all that can be checked.
@@ -53,6 +79,8 @@ pub struct BookMove {
     pub rank: Option<u8>,
     /// PolyGlot's learn field, if the format has one.
     pub learn: Option<u32>,
+    /// How the games with the move went, if the format has that.
+    pub games: Option<Games>,
 }
 
 impl BookMove {
@@ -79,6 +107,12 @@ pub struct RawEntry {
     pub learn: Option<u32>,
     /// The rank of a `.sob` entry.
     pub rank: Option<u8>,
+    /// Arena's priority.
+    pub priority: Option<u8>,
+    /// The mark of a move in a ChessBase book, a number as in PGN: 1 `!`, 2 `?`, and so on.
+    pub nag: Option<u8>,
+    /// How the games with the move went, if the format has that.
+    pub games: Option<Games>,
 }
 
 fn as_text<S: serde::Serializer>(key: &PositionKey, serializer: S) -> Result<S::Ok, S::Error> {
@@ -93,6 +127,10 @@ pub enum Format {
     Sob,
     /// PolyGlot's `.bin`.
     Polyglot,
+    /// Arena's `.abk`.
+    Abk,
+    /// ChessBase's `.ctg`.
+    Ctg,
 }
 
 /// A file of a book.
@@ -129,7 +167,8 @@ pub struct Info {
     /// The identity of a `.sob`, in hex: equal for books with equal entries.
     pub id: Option<String>,
     /// What the builder wrote about the book: JSON of a `.sob`; the text in front of a PolyGlot
-    /// book as `{"header": text}`.
+    /// book as `{"header": text}`; comment, author and the shape of the tree of an Arena book; what
+    /// the header of a ChessBase book says.
     pub meta: Option<serde_json::Value>,
     /// What is wrong with it, as far as that was seen.
     pub warnings: Vec<String>,

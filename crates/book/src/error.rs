@@ -170,6 +170,16 @@ pub enum Error {
         /// Another one.
         second: PositionKey,
     },
+    /// A line of a text is no entry.
+    #[error("line {line} of {path} is no entry of a book: {detail}")]
+    BadRow {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// An option of a writer is out of its range.
     #[error("{0}")]
     Option(String),

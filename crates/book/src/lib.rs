@@ -1,7 +1,7 @@
 //! Opening books on disk: what the formats can hold, and how their files come and go.
 //!
-//! Two formats are read and written: [`sob`], a compressed and checksummed pair of files, and
-//! [`polyglot`], the `.bin` that most engines read. A builder turns tallies into values
+//! Three formats are read and written: [`sob`], a compressed and checksummed pair of files,
+//! [`polyglot`], the `.bin` that most engines read, and [`abk`], Arena's tree; [`ctg`], ChessBase's pages, is read only. A builder turns tallies into values
 //! ([`choices`]) and hands position after position, in ascending order of keys, to a
 //! [`BookWriter`]; each format takes from the values what it can hold. A reader opens a file by
 //! what is in it ([`open`]) and asks a [`Book`] for the moves of a position.
@@ -9,20 +9,33 @@
 //! Bytes from a disk are never trusted: whatever they are, a book answers with legal moves or
 //! with an [`Error`].
 
+pub mod abk;
 mod book;
+mod convert;
+pub mod ctg;
+mod diff;
+mod entries;
 mod error;
+mod merge;
 mod output;
 pub mod polyglot;
+pub mod readers;
+pub mod rows;
 mod sniff;
 pub mod sob;
 mod source;
+mod walk;
 mod weight;
 mod zobrist;
 
 use std::path::Path;
 
 pub use book::{Book, BookFile, BookMove, BookWriter, Format, Info, RawEntry, Verified, Written};
+pub use convert::{Converted, Loaded, Target, load, save};
+pub use diff::{Change, Diff, diff};
+pub use entries::{Entries, Games, Item};
 pub use error::{Error, Part};
+pub use merge::{Merge, merge};
 pub use weight::{Choice, Policy, choices, polyglot_weights, sob_ranks};
 pub use zobrist::{EpRule, Zobrist};
 
@@ -30,20 +43,27 @@ use sniff::Looks;
 
 /// Opens a book of any readable format, told by its content and not by its name.
 ///
-/// `path` is a folder with a `.sob` pair, either file of the pair, or a PolyGlot file. A PolyGlot
-/// file has no mark of its own: it is taken for one if its entries are in order and look like
+/// `path` is a folder with a `.sob` pair, either file of the pair, an Arena book, a ChessBase
+/// book (the `.ctg`), or a PolyGlot
+/// file. A PolyGlot file has no mark of its own: it is taken for one if its entries are in order and look like
 /// moves. The name counts for one thing only: a file that calls itself `.sob` is never taken for
 /// anything else.
 ///
 /// # Errors
 ///
 /// [`Error::NotABook`] says what the file looks like instead; see [`sob::Reader::open`] and
-/// [`polyglot::Reader::open`] for the rest.
+/// [`polyglot::Reader::open`], [`abk::Reader::open`] and [`ctg::Reader::open`] for the rest.
 pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn Book + Send>, Error> {
     let path = path.as_ref();
     let named_sob = path.extension().is_some_and(|extension| extension == "sob");
-    if path.is_dir() || named_sob || matches!(sniff::look(path)?, Looks::Sob) {
+    if path.is_dir() || named_sob {
         return Ok(Box::new(sob::Reader::open(path)?));
     }
-    Ok(Box::new(polyglot::Reader::open(path)?))
+    Ok(match sniff::look(path)? {
+        Looks::Sob => Box::new(sob::Reader::open(path)?),
+        Looks::Ctg => Box::new(ctg::Reader::open(path)?),
+        Looks::Abk => Box::new(abk::Reader::open(path)?),
+        // PolyGlot's reader says what a file of another kind looks like.
+        Looks::Unmarked | Looks::Other(_) => Box::new(polyglot::Reader::open(path)?),
+    })
 }

@@ -34,6 +34,10 @@ impl Folder {
         Ok(folder)
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// A file without a name, gone when it is closed.
     pub(crate) fn scratch(&self) -> Result<Scratch, Error> {
         let file = tempfile::tempfile_in(&self.path)

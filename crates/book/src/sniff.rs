@@ -9,13 +9,17 @@ use crate::{Error, source::Source};
 pub(crate) enum Looks {
     /// A file of a `.sob` pair, whole or damaged.
     Sob,
+    /// An Arena book.
+    Abk,
+    /// A ChessBase book.
+    Ctg,
     /// Something known that is no readable book.
     Other(&'static str),
     /// Bytes without a mark. PolyGlot files are such.
     Unmarked,
 }
 
-const SIGNATURES: [(&[u8], &str); 16] = [
+const SIGNATURES: [(&[u8], &str); 13] = [
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive (unpack it first)"),
     (b"PK\x03\x04", "a zip archive (unpack it first)"),
     (b"PK\x05\x06", "an empty zip archive"),
@@ -25,9 +29,6 @@ const SIGNATURES: [(&[u8], &str); 16] = [
     (b"\xfd7zXZ\0", "xz data (unpack it first)"),
     (b"\x28\xb5\x2f\xfd", "zstd data (unpack it first)"),
     (b"\x04\x22\x4d\x18", "lz4 data (unpack it first)"),
-    (b"\x03ABK", "an Arena book (.abk)"),
-    (b"\x03AB2", "an Arena book (.abk)"),
-    (b"\0\x20\x10\0\0\x01\0\x01\0\0\x10\0", "a ChessBase book (.ctg)"),
     (b"SQLite format 3\0", "an SQLite database"),
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
@@ -47,6 +48,12 @@ pub(crate) fn look(path: &Path) -> Result<Looks, Error> {
 pub(crate) fn judge(head: &[u8]) -> Looks {
     if head.starts_with(b"SOBH") || head.starts_with(b"SOBM") {
         return Looks::Sob;
+    }
+    if head.starts_with(b"\x03ABK") || head.starts_with(b"\x03AB2") {
+        return Looks::Abk;
+    }
+    if head.starts_with(b"\0\x20\x10\0\0\x01\0\x01\0\0\x10\0") {
+        return Looks::Ctg;
     }
     if let Some((_, name)) = SIGNATURES.iter().find(|(mark, _)| head.starts_with(mark)) {
         return Looks::Other(name);
@@ -78,7 +85,7 @@ mod tests {
     #[test]
     fn known_files_are_named() {
         assert_eq!(judge(b"SOBH\r\n\x1a\n"), Looks::Sob);
-        assert_eq!(judge(b"\x03ABK\0"), Looks::Other("an Arena book (.abk)"));
+        assert_eq!(judge(b"\x03ABK\0"), Looks::Abk);
         assert_eq!(judge(b"\n[Event \"?\"]\n"), Looks::Other("text, probably PGN"));
         assert_eq!(judge(b"e4 e5"), Looks::Other("text"));
         assert_eq!(judge(b"caf\xe9 au lait, in Latin-1"), Looks::Other("text"));

@@ -1,8 +1,9 @@
 //! A file that is read here and there, never as a whole.
 
 use std::{
+    collections::HashMap,
     fs::{self, File},
-    io::{Read, Seek, SeekFrom},
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -63,5 +64,57 @@ impl Source {
             done += size;
         }
         Ok(())
+    }
+}
+
+const PAGE: usize = 1 << 14;
+
+/// Pages kept: 4 MiB.
+const PAGES: usize = 256;
+
+/// Reads a file in no order, in pages, of which the last few are kept.
+pub(crate) struct Pages<'a> {
+    source: &'a Source,
+    pages: HashMap<u64, Vec<u8>>,
+}
+
+impl Pages<'_> {
+    pub(crate) fn new(source: &Source) -> Pages<'_> {
+        Pages { source, pages: HashMap::new() }
+    }
+
+    /// The bytes from `offset` on. Reading past the end is an error.
+    pub(crate) fn read<const N: usize>(&mut self, offset: u64) -> Result<[u8; N], Error> {
+        let mut bytes = [0; N];
+        let mut done = 0;
+        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let at = offset + done as u64;
+            let page = self.page(at / PAGE as u64)?;
+            let page = page.get((at % PAGE as u64) as usize..).unwrap_or_default();
+            let len = page.len().min(rest.len());
+            if len == 0 {
+                let error = io::Error::from(io::ErrorKind::UnexpectedEof);
+                return Err(Error::io("read", self.source.path())(error));
+            }
+            for (to, from) in rest.iter_mut().zip(page) {
+                *to = *from;
+            }
+            done += len;
+        }
+        Ok(bytes)
+    }
+
+    fn page(&mut self, number: u64) -> Result<&[u8], Error> {
+        if !self.pages.contains_key(&number) {
+            if self.pages.len() >= PAGES {
+                self.pages.clear();
+            }
+            let start = number * PAGE as u64;
+            let len = self.source.len().saturating_sub(start).min(PAGE as u64);
+            let mut page = vec![0; len as usize];
+            self.source.read(start, &mut page)?;
+            self.pages.insert(number, page);
+        }
+        Ok(self.pages.get(&number).map(Vec::as_slice).unwrap_or_default())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args as Options, Parser, Subcommand};
+use clap::{Args as Options, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Turns chess games into opening books.
@@ -168,7 +168,7 @@ pub(crate) enum Config {
 
 #[derive(Debug, Options)]
 pub(crate) struct Probe {
-    /// A .bin file, a folder with a .sob pair, or either file of the pair.
+    /// A .bin, .abk or .ctg file, a folder with a .sob pair, or either file of the pair.
     pub(crate) book: PathBuf,
     /// The position; without it, the start of the game.
     #[arg(long)]
@@ -189,12 +189,119 @@ pub(crate) enum Book {
     Dump(BookArgs),
     /// Read everything and say whether it is sound.
     Verify(BookArgs),
+    /// Write a book in another format; what that loses is said.
+    Convert(Convert),
+    /// Make a book of the JSON lines that `dump --json` prints; a PolyGlot book comes back byte
+    /// for byte.
+    Restore(Convert),
+    /// Make one book of several.
+    Merge(Merge),
+    /// What the second book gained, lost and changed, along play from the start of the game.
+    Diff(Diff),
+    /// Write readers of .sob books for C#, C and Python into a folder, one file each.
+    Readers {
+        /// The folder, made if it is missing.
+        folder: PathBuf,
+    },
+}
+
+/// Options of the commands that write a book of another one.
+#[derive(Debug, Options)]
+pub(crate) struct Convert {
+    /// What to read: a book, or JSON lines.
+    pub(crate) from: PathBuf,
+    /// What to write: .bin, .abk or .jsonl; without an extension, a folder with a .sob pair.
+    pub(crate) to: PathBuf,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// What is written.
+#[derive(Debug, Options)]
+pub(crate) struct FormatArgs {
+    /// The format to write; without it, the extension says.
+    #[arg(long = "to", value_name = "FORMAT")]
+    pub(crate) format: Option<BookFormat>,
+    /// How the blocks of a .sob are packed.
+    #[arg(long, default_value = "lzma")]
+    pub(crate) codec: BookCodec,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum BookFormat {
+    /// PolyGlot's .bin.
+    Polyglot,
+    /// A folder with a .sob pair.
+    Sob,
+    /// Arena's .abk.
+    Abk,
+    /// JSON lines.
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum BookCodec {
+    /// Not packed: fastest.
+    Stored,
+    /// LZMA: small.
+    Lzma,
+    /// zstd.
+    Zstd,
+    /// The format's own: smallest, and fast.
+    Compact,
+}
+
+/// Options of `book merge`.
+#[derive(Debug, Options)]
+pub(crate) struct Merge {
+    /// The books, the most important first.
+    #[arg(required = true, num_args = 1.., value_name = "BOOK")]
+    pub(crate) books: Vec<PathBuf>,
+    /// What to write, as in `convert`.
+    #[arg(short, long, value_name = "BOOK")]
+    pub(crate) output: PathBuf,
+    /// What becomes of the weights of a move that several books have.
+    #[arg(long, default_value = "add")]
+    pub(crate) policy: MergePolicy,
+    /// By how much the weights of each book count in sums and means, as in 3,1,1.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub(crate) factors: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum MergePolicy {
+    /// Their sum.
+    Add,
+    /// The greatest.
+    Max,
+    /// All moves of the position from the first book that has it.
+    First,
+    /// The mean over the books that have the position.
+    Average,
+}
+
+/// Options of `book diff`.
+#[derive(Debug, Options)]
+pub(crate) struct Diff {
+    /// The book before.
+    pub(crate) before: PathBuf,
+    /// The book after.
+    pub(crate) after: PathBuf,
+    /// Compare only which moves come before which, not the weights; so it is with books of two
+    /// formats anyway.
+    #[arg(long)]
+    pub(crate) order: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of the commands that look into a book.
 #[derive(Debug, Options)]
 pub(crate) struct BookArgs {
-    /// A .bin file, a folder with a .sob pair, or either file of the pair.
+    /// A .bin, .abk or .ctg file, a folder with a .sob pair, or either file of the pair.
     pub(crate) book: PathBuf,
     /// Print JSON.
     #[arg(long)]

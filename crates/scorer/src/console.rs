@@ -7,6 +7,7 @@
 use std::fmt;
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use shakmaty::Chess;
 use tabiya_model::Score;
 
@@ -18,7 +19,7 @@ const SOME_MATE: u32 = 100;
 /// How to talk to an engine at its prompt.
 ///
 /// In what is typed `{fen}` stands for the position and `{n}` for a number that is new each time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Console {
     /// What a line looks like that says it is ready (a regular expression); empty: not waited for.
     pub ready: String,

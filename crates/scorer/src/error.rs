@@ -57,6 +57,17 @@ pub enum ScorerError {
         /// The nodes it was asked for.
         asked: u64,
     },
+    /// The engine is not what it was when its stored scores were made.
+    #[error(
+        "the engine is another one than in the last run ({now}, not {before}): run again, and it \
+         is taken for what it is now"
+    )]
+    AnotherEngine {
+        /// What it was.
+        before: String,
+        /// What it is.
+        now: String,
+    },
     /// Position after position was set aside.
     #[error(
         "the engine `{command}` scored none of the last {positions} positions; \
@@ -83,6 +94,7 @@ impl ScorerError {
     pub fn name(&self) -> &'static str {
         match self {
             ScorerError::EngineStart { .. } => "ENGINE_START",
+            ScorerError::AnotherEngine { .. } => "ENGINE_CHANGED",
             ScorerError::UnknownOption { .. }
             | ScorerError::OptionValue { .. }
             | ScorerError::Console { .. }

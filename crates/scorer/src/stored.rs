@@ -140,6 +140,11 @@ impl<S: Scorer> Scorer for Stored<S> {
             self.look_up(&keys, &mut verdicts).await?;
             let found = verdicts.iter().flatten().count();
             self.found.fetch_add(found as u64, Relaxed);
+            // So that no engine is needed for what needs none.
+            for (verdict, position) in verdicts.iter_mut().zip(&positions) {
+                *verdict =
+                    verdict.or_else(|| decided(position).map(|score| Verdict::Score(score.into())));
+            }
             let missing = positions.into_iter().enumerate().zip(&verdicts);
             let missing: Vec<_> = missing
                 .filter(|(_, verdict)| verdict.is_none())

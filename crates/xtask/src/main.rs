@@ -1,9 +1,12 @@
 //! The chores of this repository: `cargo xtask help`.
 
+mod agreement;
 mod bench;
 mod corpus;
 mod games;
 mod judge;
+mod label;
+mod openings;
 mod polyglot_check;
 mod program;
 mod rebuild;
@@ -14,6 +17,7 @@ mod size;
 mod tabiya;
 mod test;
 mod torture;
+mod train;
 mod verify_books;
 
 use std::path::PathBuf;
@@ -48,6 +52,10 @@ enum Chore {
     Torture(torture::Args),
     /// Compares the built-in engine's scores with those of another.
     Judge(judge::Args),
+    /// Labels opening positions of games with an engine's scores.
+    Label(label::Args),
+    /// Trains the built-in engine's net.
+    Train(train::Args),
     /// Writes generated games as PGN.
     Games(games::Args),
     /// Makes the sample games of this repository anew, the same ones every time.
@@ -63,6 +71,8 @@ fn main() -> anyhow::Result<()> {
         Chore::ScanCheck(args) => scan_check::run(&args),
         Chore::Torture(args) => torture::run(&args),
         Chore::Judge(args) => judge::run(&args),
+        Chore::Label(args) => label::run(&args),
+        Chore::Train(args) => train::run(&args),
         Chore::Games(args) => games::run(&args),
         Chore::Sample(args) => sample::run(&args),
     }

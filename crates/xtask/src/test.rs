@@ -6,23 +6,31 @@ use anyhow::{Context, Result, bail};
 
 use crate::program::{self, find, has_python_chess, root, search_path, show};
 
-/// Programs that tests talk to, each the name of its package too.
-const PROGRAMS: [&str; 9] = [
-    "stockfish",
-    "ethereal-chess",
-    "fairy-stockfish",
-    "glaurung",
-    "gnuchess",
-    "phalanx",
-    "toga2",
-    "polyglot",
-    "pgn-extract",
+/// Programs that tests talk to, each with its package.
+const PROGRAMS: [(&str, &str); 13] = [
+    ("stockfish", "stockfish"),
+    ("ethereal-chess", "ethereal-chess"),
+    ("fairy-stockfish", "fairy-stockfish"),
+    ("glaurung", "glaurung"),
+    ("gnuchess", "gnuchess"),
+    ("phalanx", "phalanx"),
+    ("toga2", "toga2"),
+    ("polyglot", "polyglot"),
+    ("pgn-extract", "pgn-extract"),
+    // They compile and run the readers that are made for other languages.
+    ("mcs", "mono-mcs"),
+    ("mono", "mono-runtime"),
+    ("gcc", "gcc"),
+    ("python3", "python3"),
 ];
 
 /// Installs what is missing, then runs all tests.
 pub(crate) fn run() -> Result<()> {
-    let missing: Vec<&str> =
-        PROGRAMS.into_iter().filter(|program| find(program).is_none()).collect();
+    let missing: Vec<&str> = PROGRAMS
+        .into_iter()
+        .filter(|(program, _)| find(program).is_none())
+        .map(|(_, package)| package)
+        .collect();
     if !missing.is_empty() {
         install(as_root("apt-get").args(["install", "-y", "--no-install-recommends"]), &missing)?;
     }

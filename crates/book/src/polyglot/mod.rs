@@ -11,7 +11,7 @@ mod reader;
 mod writer;
 
 pub use reader::Reader;
-pub use writer::Writer;
+pub use writer::{Writer, restore};
 pub(crate) use writer::{check_moves, check_order};
 
 const ENTRY: usize = 16;

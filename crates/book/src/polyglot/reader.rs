@@ -48,6 +48,10 @@ impl Reader {
         let not_a_book = |looks: String| Error::NotABook { path: path.to_owned(), looks };
         match sniff::look(path)? {
             Looks::Sob => return Err(not_a_book("it looks like half of a .sob pair".to_owned())),
+            Looks::Abk => return Err(not_a_book("it looks like an Arena book (.abk)".to_owned())),
+            Looks::Ctg => {
+                return Err(not_a_book("it looks like a ChessBase book (.ctg)".to_owned()));
+            }
             Looks::Other(name) => return Err(not_a_book(format!("it looks like {name}"))),
             Looks::Unmarked => {}
         }
@@ -181,15 +185,29 @@ impl Book for Reader {
             let weight = u32::from(entry.weight);
             match found.iter_mut().find(|known| known.m == m) {
                 Some(known) => known.weight = known.weight.saturating_add(weight),
-                None => found.push(BookMove { m, weight, rank: None, learn: Some(entry.learn) }),
+                None => found.push(BookMove {
+                    m,
+                    weight,
+                    rank: None,
+                    learn: Some(entry.learn),
+                    games: None,
+                }),
             }
         })?;
         found.sort_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
         Ok(found)
     }
 
+    fn format(&self) -> Format {
+        Format::Polyglot
+    }
+
     fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
+    }
+
+    fn text_entries(&self) -> Result<Vec<RawEntry>, Error> {
+        (0..self.header).map(|index| Ok(raw(self.entry(index)?))).collect()
     }
 
     fn damage(&self) -> Vec<String> {
@@ -203,16 +221,7 @@ impl Book for Reader {
     }
 
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
-        self.scan(|entry| {
-            each(RawEntry {
-                key: PositionKey(entry.key),
-                word: entry.word,
-                uci: PackedMove(entry.word).to_string(),
-                weight: u32::from(entry.weight),
-                learn: Some(entry.learn),
-                rank: None,
-            })
-        })
+        self.scan(|entry| each(raw(entry)))
     }
 
     fn info(&self) -> Info {
@@ -223,7 +232,7 @@ impl Book for Reader {
         let mut warnings = survey.problems();
         warnings.extend(failure);
         Info {
-            format: Format::Polyglot,
+            format: self.format(),
             files: vec![BookFile { path: self.source.path().to_owned(), bytes: self.source.len() }],
             bytes: self.source.len(),
             entries: self.stored - self.header,
@@ -244,6 +253,20 @@ impl Book for Reader {
             problems: survey.problems(),
             unlisted: 0,
         })
+    }
+}
+
+fn raw(entry: Stored) -> RawEntry {
+    RawEntry {
+        key: PositionKey(entry.key),
+        word: entry.word,
+        uci: PackedMove(entry.word).to_string(),
+        weight: u32::from(entry.weight),
+        learn: Some(entry.learn),
+        rank: None,
+        priority: None,
+        nag: None,
+        games: None,
     }
 }
 

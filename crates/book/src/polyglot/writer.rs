@@ -9,7 +9,7 @@ use tabiya_model::{PackedMove, PositionKey};
 
 use super::Stored;
 use crate::{
-    BookWriter, Choice, Error, Written,
+    BookWriter, Choice, Error, RawEntry, Written,
     output::{Draft, Folder},
     polyglot_weights,
 };
@@ -113,4 +113,33 @@ pub(crate) fn check_moves(
         Some(pair) => Err(Error::DuplicateMove { key, mv: pair[0].to_string() }),
         None => Ok(()),
     }
+}
+
+/// Writes entries exactly as they are given, in their order, the header's too: for copies that
+/// must be the same file.
+pub fn restore(
+    path: impl AsRef<Path>,
+    entries: impl Iterator<Item = RawEntry>,
+) -> Result<Written, Error> {
+    let path = path.as_ref();
+    let folder = Folder::create(path.parent().unwrap_or(Path::new("")))?;
+    let mut draft = Draft::create(path)?;
+    let (mut count, mut positions, mut last) = (0, 0, None);
+    for entry in entries {
+        let weight = u16::try_from(entry.weight).map_err(|_| {
+            let RawEntry { key, weight, .. } = entry;
+            Error::Option(format!(
+                "position {key} has the weight {weight}: PolyGlot's end at 65535"
+            ))
+        })?;
+        let (key, learn) = (entry.key.0, entry.learn.unwrap_or_default());
+        draft.write(&Stored { key, word: entry.word, weight, learn }.to_bytes())?;
+        count += 1;
+        positions += u64::from(last != Some(key));
+        last = Some(key);
+    }
+    draft.sync()?;
+    let file = draft.publish()?;
+    folder.keep()?;
+    Ok(Written { files: vec![file], entries: count, positions })
 }

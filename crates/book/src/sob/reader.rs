@@ -20,7 +20,7 @@ use super::{
     writer::MAX_META,
 };
 use crate::{
-    Book, BookFile, BookMove, Error, Format, Info, Part, RawEntry, Verified, Zobrist,
+    Book, BookFile, BookMove, EpRule, Error, Format, Info, Part, RawEntry, Verified, Zobrist,
     source::Source,
 };
 
@@ -178,12 +178,27 @@ impl Book for Reader {
                         weight: u32::from(rank),
                         rank: Some(rank),
                         learn: None,
+                        games: None,
                     });
                 }
             }
         }
         found.sort_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
         Ok(found)
+    }
+
+    fn format(&self) -> Format {
+        Format::Sob
+    }
+
+    fn key(&self, position: &Chess) -> Option<PositionKey> {
+        let zobrist = self.zobrist.as_ref()?;
+        Some(zobrist.key(position, self.hashes.header.ep_rule))
+    }
+
+    fn has_polyglot_keys(&self) -> bool {
+        let own = self.zobrist.as_ref().is_some_and(|own| *own == Zobrist::polyglot());
+        own && self.hashes.header.ep_rule == EpRule::Neighbour
     }
 
     fn dropped(&self) -> u64 {
@@ -205,6 +220,9 @@ impl Book for Reader {
                     weight: u32::from(word.rank()),
                     learn: None,
                     rank: Some(word.rank()),
+                    priority: None,
+                    nag: None,
+                    games: None,
                 })?;
             }
         }
@@ -221,7 +239,7 @@ impl Book for Reader {
             warnings.push("positions can only be looked up with its own random numbers".to_owned());
         }
         Info {
-            format: Format::Sob,
+            format: self.format(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             files,
             entries: header.entries,

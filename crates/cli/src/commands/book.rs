@@ -1,4 +1,4 @@
-//! `tabiya book info|dump|verify BOOK`
+//! `tabiya book info|dump|verify BOOK`; what makes books is in [`super::convert`]
 
 use std::{
     io::{self, BufWriter, Write},
@@ -7,8 +7,9 @@ use std::{
 
 use anyhow::Result;
 use serde::Serialize;
-use tabiya_book::{Error, Info, RawEntry, open};
+use tabiya_book::{Error, Info, RawEntry, Zobrist, open, readers, rows::Row};
 
+use super::convert;
 use crate::{
     DONE, FAILED,
     args::{Book, BookArgs},
@@ -21,7 +22,20 @@ pub(crate) fn run(command: &Book) -> Result<u8> {
         Book::Info(args) => info(args),
         Book::Dump(args) => dump(args),
         Book::Verify(args) => verify(args),
+        Book::Convert(args) => convert::convert(args),
+        Book::Restore(args) => convert::restore(args),
+        Book::Merge(args) => convert::merge(args),
+        Book::Diff(args) => convert::diff(args),
+        Book::Readers { folder } => readers(folder),
     }
+}
+
+fn readers(folder: &Path) -> Result<u8> {
+    let mut out = io::stdout().lock();
+    for path in readers::write(folder, &Zobrist::polyglot())? {
+        writeln!(out, "{}", path.display())?;
+    }
+    Ok(DONE)
 }
 
 fn code(sound: bool) -> u8 {
@@ -80,20 +94,15 @@ fn name(value: &impl Serialize) -> Result<String> {
     Ok(name.as_str().map_or_else(|| name.to_string(), str::to_owned))
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    key: String,
-    r#move: &'a str,
-    weight: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rank: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    learn: Option<u32>,
-}
-
 fn dump(args: &BookArgs) -> Result<u8> {
     let book = open(&args.book)?;
     let mut out = BufWriter::new(io::stdout().lock());
+    if args.json {
+        // A copy made of the lines is to be the same file.
+        for entry in book.text_entries()? {
+            print_entry(&mut out, &entry, true)?;
+        }
+    }
     let mut failed = None;
     let result = book.walk(&mut |entry| {
         print_entry(&mut out, &entry, args.json).map_err(|error| stop(error, &mut failed))
@@ -109,14 +118,7 @@ fn dump(args: &BookArgs) -> Result<u8> {
 
 fn print_entry(out: &mut dyn Write, entry: &RawEntry, json: bool) -> io::Result<()> {
     if json {
-        let row = Row {
-            key: entry.key.to_string(),
-            r#move: &entry.uci,
-            weight: entry.weight,
-            rank: entry.rank,
-            learn: entry.learn,
-        };
-        serde_json::to_writer(&mut *out, &row)?;
+        serde_json::to_writer(&mut *out, &Row::of(entry))?;
         return writeln!(out);
     }
     write!(out, "{}  {:<5}  {:>5}", entry.key, entry.uci, entry.weight)?;

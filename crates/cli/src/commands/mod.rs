@@ -5,6 +5,7 @@ mod book;
 mod clean;
 mod completions;
 mod config;
+mod convert;
 mod engine;
 mod plan;
 mod probe;
