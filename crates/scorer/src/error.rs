@@ -39,6 +39,14 @@ pub enum ScorerError {
         /// What it takes.
         expected: String,
     },
+    /// A dialect that cannot be.
+    #[error("score.console.{key}: {why}")]
+    Console {
+        /// What in it.
+        key: &'static str,
+        /// Why not.
+        why: String,
+    },
     /// The limit is a number of nodes, and the engine searches on.
     #[error(
         "the engine {engine} searches on after `go nodes {asked}`; limit it by depth or movetime"
@@ -89,6 +97,7 @@ impl ScorerError {
             ScorerError::AnotherEngine { .. } => "ENGINE_CHANGED",
             ScorerError::UnknownOption { .. }
             | ScorerError::OptionValue { .. }
+            | ScorerError::Console { .. }
             | ScorerError::NodesIgnored { .. } => "CONFIG",
             ScorerError::GaveUp { .. } => "NO_SCORE",
             ScorerError::Store(_) => "SCORES",
@@ -158,7 +167,8 @@ impl fmt::Display for StartFailure {
             }
             StartFailure::Silent { before, waited } => write!(
                 f,
-                "no `{before}` within {} s; check that it is a UCI engine",
+                "no `{before}` within {} s; check that it is an engine, and of the kind it is taken \
+                 for",
                 waited.as_secs_f32()
             ),
         }

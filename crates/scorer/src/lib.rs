@@ -11,6 +11,7 @@
 
 pub mod builtin;
 mod cache;
+mod console;
 mod engine;
 mod error;
 mod fen;
@@ -28,6 +29,7 @@ mod stored;
 mod uci;
 
 pub use cache::Cached;
+pub use console::Console;
 pub use error::{ScorerError, StartFailure};
 pub use late::Late;
 pub use pool::Pool;

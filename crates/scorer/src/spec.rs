@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Console;
+
 /// How long an engine thinks about one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Limit {
@@ -53,6 +55,8 @@ pub struct EngineSpec {
     pub startup: Duration,
     /// Whose view the scores are.
     pub pov: Pov,
+    /// How to talk to an engine that speaks no UCI; options and limit mean nothing to it.
+    pub console: Option<Console>,
 }
 
 impl EngineSpec {
@@ -70,6 +74,7 @@ impl EngineSpec {
             timeout: Duration::from_secs(30),
             startup: Duration::from_secs(30),
             pov: Pov::Auto,
+            console: None,
         }
     }
 
@@ -94,18 +99,26 @@ pub struct Identity {
     pub limit: Limit,
     /// Whose view its reports were taken for: never [`Pov::Auto`].
     pub pov: Pov,
+    /// How it is talked to, if not by UCI.
+    pub console: Option<Console>,
 }
 
 /// One line, the same for the same engine: protocol, reset policy, name, options, limit.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "uci ucinewgame; {}", self.name)?;
+        match &self.console {
+            Some(console) => write!(f, "{console}; {}", self.name)?,
+            None => write!(f, "uci ucinewgame; {}", self.name)?,
+        }
         for (name, value) in &self.options {
             write!(f, "; {name}={value}")?;
         }
         if self.pov == Pov::White {
             write!(f, "; pov=white")?;
         }
-        write!(f, "; {}", self.limit)
+        match &self.console {
+            Some(_) => Ok(()),
+            None => write!(f, "; {}", self.limit),
+        }
     }
 }

@@ -13,7 +13,7 @@ mod rejects;
 mod run;
 mod scan;
 mod scores;
-mod scoring;
+pub(crate) mod scoring;
 mod service;
 mod status;
 mod sweep;

@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, env, fs, sync::Arc};
 use anyhow::{Context as _, Result};
 use tabiya_pipeline::{
     Context, Error,
-    config::{self, Config, Engine, NamedEngine},
+    config::{self, Config, ConsolePreset, Engine, NamedEngine},
     engine_fingerprint,
 };
 use tabiya_scorer::{
-    Cached, EngineSpec, Identity, Late, Limit, Pov, ScoreStore, Scorer, ScorerError, Stored,
+    Cached, Console, EngineSpec, Identity, Late, Limit, Pov, ScoreStore, Scorer, ScorerError,
+    Stored,
 };
 use tokio::task;
 
@@ -109,5 +110,28 @@ fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
         config::Pov::Stm => Pov::SideToMove,
         config::Pov::White => Pov::White,
     };
+    spec.console = console(&section.console);
     Ok(Some(spec))
+}
+
+/// The dialect of an engine at its prompt: the preset's, and what is written over it.
+pub(crate) fn console(section: &config::Console) -> Option<Console> {
+    let preset = match section.preset {
+        Some(ConsolePreset::Gaviota) => Console::gaviota(),
+        Some(ConsolePreset::Phalanx) => Console::phalanx(),
+        None => Console::default(),
+    };
+    let text = |written: &Option<String>, preset| written.clone().unwrap_or(preset);
+    let lines = |written: &Option<Vec<String>>, preset| written.clone().unwrap_or(preset);
+    section.is_used().then(|| Console {
+        ready: text(&section.ready, preset.ready),
+        start: lines(&section.start, preset.start),
+        query: lines(&section.query, preset.query),
+        result: text(&section.result, preset.result),
+        refusal: text(&section.refusal, preset.refusal),
+        end: text(&section.end, preset.end),
+        per_pawn: section.per_pawn.unwrap_or(preset.per_pawn),
+        mate_from: section.mate_from.unwrap_or(preset.mate_from),
+        quit: text(&section.quit, preset.quit),
+    })
 }

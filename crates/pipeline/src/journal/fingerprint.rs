@@ -90,6 +90,7 @@ fn engine(config: &Config) -> Result<Value, Error> {
         "limit": score.limit,
         "options": score.options,
         "pov": score.pov,
+        "console": score.console,
     }))
 }
 
