@@ -83,15 +83,13 @@ fn engine(config: &Config) -> Result<Value, Error> {
             files.push(digest(path).map_err(Error::io(path))?.to_string());
         }
     }
-    Ok(json!({
-        "command": command,
-        "programs": programs,
-        "files": files,
-        "limit": score.limit,
-        "options": score.options,
-        "pov": score.pov,
-        "console": score.console,
-    }))
+    let mut section = serde_json::to_value(score).unwrap_or_default();
+    if let Value::Object(keys) = &mut section {
+        for speed in ["engine", "pool", "timeout", "cache"] {
+            keys.remove(speed);
+        }
+    }
+    Ok(json!({ "command": command, "programs": programs, "files": files, "section": section }))
 }
 
 /// The configuration as it is stored with a journal, to tell later what has changed.
