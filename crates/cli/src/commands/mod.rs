@@ -10,6 +10,7 @@ mod probe;
 mod run;
 mod scan;
 mod service;
+mod uci;
 
 use anyhow::Result;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Book(command) => book::run(&command),
         Command::Config(command) => config::run(command),
         Command::Engine => engine::run(),
+        Command::Uci(args) => uci::run(&args),
         Command::Completions { shell } => completions::run(shell),
     }
 }
