@@ -83,3 +83,27 @@ fn scan_reads_standard_input_and_names_that_are_not_utf_8() {
     assert!(read(&by_name).as_u64().unwrap() > 3000);
     assert_eq!(read(&by_name), read(&String::from_utf8(output.stdout).unwrap()));
 }
+
+#[test]
+fn a_second_run_asks_the_engine_nothing() {
+    let folder = fresh();
+    let run = || -> Value {
+        // The games are read again; what was scored stays.
+        let args = ["run", "--json", "--fresh", "--set", "score.limit.depth=1"];
+        serde_json::from_str(&folder.run(args).stdout).unwrap()
+    };
+    let (first, second) = (run(), run());
+    let number =
+        |report: &Value, name: &str| report["positions"][name].as_u64().unwrap_or(u64::MAX);
+    assert_eq!(number(&first, "from_store"), 0);
+    assert!(number(&first, "engine") > 1000, "{first}");
+    assert_eq!(number(&second, "engine"), 0);
+    assert_eq!(number(&second, "from_store"), number(&first, "engine"));
+    for name in ["to_score", "over_on_the_board", "from_memory", "set_aside"] {
+        assert_eq!(number(&second, name), number(&first, name), "{name}");
+    }
+    // Scores are worth more than a guess: whoever damages them is told.
+    folder.write("work/scores.db", "no scores");
+    let told = folder.run(["run"]).failed(1);
+    assert!(told.contains("SCORES") && told.contains("work/scores.db"), "{told}");
+}

@@ -48,6 +48,14 @@ impl Folder {
         path
     }
 
+    /// The folder of the one journal.
+    pub(crate) fn journal(&self) -> PathBuf {
+        let mut entries = std::fs::read_dir(self.path("work")).unwrap().flatten();
+        let journal =
+            entries.find(|entry| entry.file_name().to_string_lossy().starts_with("journal-"));
+        journal.unwrap().path()
+    }
+
     /// The program, to be started here.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tabiya"));

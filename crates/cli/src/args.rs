@@ -13,14 +13,37 @@ use clap_complete::Shell;
 #[derive(Debug, Parser)]
 #[command(name = "tabiya", version, arg_required_else_help = true)]
 pub(crate) struct Args {
+    /// How log lines are written to standard error.
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make books from games.
+    /// Make books from games. Goes on where an earlier run ended; reads and scores only what is
+    /// new.
     Run(Run),
+    /// Say what `run` would do, and why; nothing is done.
+    Plan(Look),
+    /// What the work folder holds: inputs, games, lines, stored scores, books.
+    Status(Look),
+    /// What other thresholds would keep, from the lines that are scored already.
+    Sweep(Sweep),
+    /// What was rejected, by reason.
+    Rejects(Look),
+    /// Remove journals that the configuration does not use any more. Stored scores stay.
+    Clean(Clean),
     /// Read games only, and say what is in them: counts by reason, and speed.
     Scan(Scan),
     /// The moves a book has for a position, best first.
@@ -28,6 +51,8 @@ pub(crate) enum Command {
     /// Look into a book of any format, told by its content.
     #[command(subcommand)]
     Book(Book),
+    /// Look after the scores that runs keep, or share them.
+    Scores(Scores),
     /// Check, describe or begin a configuration.
     #[command(subcommand)]
     Config(Config),
@@ -60,9 +85,54 @@ pub(crate) struct ConfigArgs {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) source: ConfigArgs,
+    /// Start over: read all games again. The journal so far is put aside; stored scores stay.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Stay up: take up new files and a changed configuration, and replace the books.
+    #[arg(long, conflicts_with_all = ["fresh", "json"])]
+    pub(crate) watch: bool,
     /// Print what was done as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of commands that look at the work folder.
+#[derive(Debug, Options)]
+pub(crate) struct Look {
+    #[command(flatten)]
+    pub(crate) source: ConfigArgs,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `sweep`.
+#[derive(Debug, Options)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) source: ConfigArgs,
+    /// Thresholds in centipawns, as of threshold.win_min_cp.
+    #[arg(
+        long,
+        value_name = "CP,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        default_value = "0,50,100,150,200,300"
+    )]
+    pub(crate) win_min: Vec<i32>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `clean`.
+#[derive(Debug, Options)]
+pub(crate) struct Clean {
+    #[command(flatten)]
+    pub(crate) source: ConfigArgs,
+    /// Only say what would be removed.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Options of `scan`.
@@ -270,4 +340,46 @@ pub(crate) struct BookArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `scores`.
+#[derive(Debug, Options)]
+pub(crate) struct Scores {
+    /// The file of scores: `scores.db` in the work folder of a run.
+    #[arg(long, global = true, value_name = "FILE", default_value = "work/scores.db")]
+    pub(crate) db: PathBuf,
+    /// Print counts as JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) task: ScoresTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ScoresTask {
+    /// Engines, and how many scores there are of each.
+    Stats,
+    /// Print scores as JSON, one a line, for `import` elsewhere or any other use.
+    Export {
+        /// Only engines whose identity, as `stats` shows it, has this in it.
+        #[arg(long, value_name = "TEXT")]
+        engine: Option<String>,
+    },
+    /// Add scores that `export` printed. What is there stays as it is.
+    Import {
+        /// Where they are; "-" is standard input.
+        #[arg(default_value = "-", value_name = "FILE")]
+        from: PathBuf,
+    },
+    /// Add the scores of other files like it. What is there stays as it is.
+    Merge {
+        /// The other files.
+        #[arg(required = true, value_name = "OTHER")]
+        from: Vec<PathBuf>,
+        /// Take what is sound from damaged files.
+        #[arg(long)]
+        salvage: bool,
+    },
+    /// Read everything and say whether it is sound.
+    Check,
 }

@@ -35,6 +35,15 @@ pub(crate) fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result
     facts.iter().try_for_each(|(name, value)| writeln!(out, "{name:<width$}  {value}"))
 }
 
+/// Bytes, in the unit that suits them.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
 /// A number with commas between thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();

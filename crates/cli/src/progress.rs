@@ -129,13 +129,12 @@ fn read_line(snapshot: &Snapshot, elapsed: Duration) -> String {
 
 fn score_line(snapshot: &Snapshot, health: Option<&Health>, elapsed: Duration) -> String {
     let Some(health) = health else { return "no engine".to_owned() };
+    let remembered = health.cached + health.stored;
     format!(
-        "{} positions   {} from memory   {} waiting   {} positions/s   engines {}/{}   restarts {}   set aside {}",
+        "{} positions   {} remembered   {} waiting   {} positions/s   engines {}/{}   restarts {}   set aside {}",
         thousands(health.scored),
-        thousands(health.cached),
-        thousands(
-            snapshot.positions.saturating_sub(health.scored + health.cached + health.set_aside)
-        ),
+        thousands(remembered),
+        thousands(snapshot.positions.saturating_sub(health.scored + remembered + health.set_aside)),
         rate(health.scored, elapsed),
         health.alive,
         health.engines,
@@ -151,10 +150,11 @@ fn rate(count: u64, elapsed: Duration) -> String {
 /// The time left by the bytes read in this run. The stages after follow closely: little is in
 /// between.
 fn eta(snapshot: &Snapshot, elapsed: Duration) -> String {
-    if snapshot.bytes_read == 0 || snapshot.bytes_total <= snapshot.bytes_read {
+    let read = snapshot.bytes_read.saturating_sub(snapshot.bytes_skipped);
+    if read == 0 || snapshot.bytes_total <= snapshot.bytes_read {
         return String::new();
     }
-    let left = (snapshot.bytes_total - snapshot.bytes_read) as f64 / snapshot.bytes_read as f64;
+    let left = (snapshot.bytes_total - snapshot.bytes_read) as f64 / read as f64;
     let seconds = (elapsed.as_secs_f64() * left) as u64;
     match seconds {
         0..60 => format!("   {seconds} s left"),

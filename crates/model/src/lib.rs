@@ -14,6 +14,7 @@ mod score;
 mod snapshot;
 mod span;
 mod tally;
+mod wdl;
 
 pub use census::Census;
 pub use key::{ParseKeyError, PositionKey};
@@ -25,3 +26,4 @@ pub use score::Score;
 pub use snapshot::Snapshot;
 pub use span::Span;
 pub use tally::{Entry, Scores, Tally};
+pub use wdl::Wdl;

@@ -9,6 +9,8 @@ use crate::Census;
 pub struct Snapshot {
     /// Bytes of input taken from disk so far, compressed as they are there.
     pub bytes_read: u64,
+    /// Of those, taken by earlier runs.
+    pub bytes_skipped: u64,
     /// Bytes of all inputs; 0 when it cannot be known, as for standard input.
     pub bytes_total: u64,
     /// Games, by what became of them.

@@ -3,13 +3,22 @@
 use shakmaty::Chess;
 use tabiya_model::{Census, Line, Reject, Score, Span};
 
-use crate::pgn::Chunk;
+use crate::pgn::{Chunk, Resume};
 
 /// Whole records of one source, as text.
 #[derive(Debug)]
 pub(crate) struct SourceChunk {
     pub(crate) source: usize,
     pub(crate) chunk: Chunk,
+    /// The source ends with it.
+    pub(crate) end: Option<SourceEnd>,
+}
+
+/// What is known once a source has been read to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SourceEnd {
+    /// Something to say about it.
+    pub(crate) warning: Option<String>,
 }
 
 /// What became of one chunk, as it goes down the stages: `T` is what is known of each line.
@@ -17,19 +26,26 @@ pub(crate) struct SourceChunk {
 pub(crate) struct Batch<T> {
     pub(crate) span: Span,
     pub(crate) lines: Vec<T>,
+    /// What makes the game of each line the same as another; empty if nobody wants to know.
+    pub(crate) identities: Vec<u128>,
     pub(crate) rejects: Vec<Reject>,
     pub(crate) census: Census,
     /// Bytes of text that belong to no game.
     pub(crate) stray: u64,
     /// Accepted games whose result stands in the tag alone.
     pub(crate) unmarked: u64,
+    /// How the text behind it is to be taken.
+    pub(crate) then: Resume,
+    /// The source ends with it.
+    pub(crate) end: Option<SourceEnd>,
 }
 
 impl<T> Batch<T> {
     /// The same batch with other lines.
     pub(crate) fn with<U>(self, lines: Vec<U>) -> Batch<U> {
-        let Batch { span, lines: _, rejects, census, stray, unmarked } = self;
-        Batch { span, lines, rejects, census, stray, unmarked }
+        let Batch { span, lines: _, identities, rejects, census, stray, unmarked, then, end } =
+            self;
+        Batch { span, lines, identities, rejects, census, stray, unmarked, then, end }
     }
 }
 

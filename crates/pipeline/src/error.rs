@@ -73,7 +73,7 @@ pub enum Error {
     #[error(transparent)]
     Book(#[from] tabiya_book::Error),
     /// A file or folder of ours failed.
-    #[error("{path}: {error}")]
+    #[error("{path}: {error}{hint}", hint = hint(.error))]
     Io {
         /// Which one.
         path: PathBuf,
@@ -89,6 +89,38 @@ pub enum Error {
     /// The counts of games do not add up: a fault of this program.
     #[error("games read and games accounted for differ ({0}): please report this")]
     DoesNotAddUp(String),
+    /// A file of the journal is not as it was written.
+    #[error(
+        "DAMAGED: {path} is not as it was written: check the disk; `tabiya run --fresh` puts this \
+         journal aside and reads the games again (stored scores are kept)"
+    )]
+    DamagedJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An input is not what it was when it was read.
+    #[error(
+        "ALTERED: {name} has changed since it was read into {journal}: put the old file back, or \
+         start over with `tabiya run --fresh` (stored scores are kept)"
+    )]
+    AlteredInput {
+        /// The input.
+        name: String,
+        /// The journal.
+        journal: PathBuf,
+    },
+    /// An input that was read is not wanted any more.
+    #[error(
+        "DROPPED: {name} was read into {journal} and is not among the inputs any more: name it \
+         again, start over with `tabiya run --fresh` (stored scores are kept), or name another \
+         checkpoint.dir"
+    )]
+    DroppedInput {
+        /// The input.
+        name: String,
+        /// The journal.
+        journal: PathBuf,
+    },
     /// A stage panicked: a fault of this program.
     #[error("stage {stage} failed: {message}: please report this")]
     Panicked {
@@ -140,6 +172,16 @@ pub struct InputFailure {
 impl std::fmt::Display for InputFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}: {}", self.source, self.class, self.message)
+    }
+}
+
+/// What to do about it, where that is known.
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            ": make room; nothing is harmed, and the same command goes on from here"
+        }
+        _ => "",
     }
 }
 

@@ -399,7 +399,7 @@ mod tests {
 
     /// The moves of the first game, or why there are none.
     fn read(text: &str, filter: Filter) -> Result<String, (Reason, String)> {
-        let mut splitter = Splitter::new(1 << 20);
+        let mut splitter = Splitter::new(1 << 20, Default::default());
         splitter.buffer().extend_from_slice(text.as_bytes());
         splitter.split(true);
         let chunk = splitter.take().unwrap();

@@ -9,6 +9,7 @@ mod aggregate;
 mod batch;
 pub mod config;
 mod container;
+pub mod crash;
 mod error;
 mod filter;
 mod game;
@@ -22,13 +23,19 @@ mod score;
 mod source;
 mod threshold;
 mod topology;
+mod work;
 mod write;
 
 pub use error::{Error, InputFailure};
 pub use filter::{RuleError, Rules};
 pub use ingest::input_paths;
+pub use journal::{
+    FoundJournal, Journal, JournalInfo, Plan, SetAside, Strangers, ToRead, Why, engine_fingerprint,
+    journals,
+};
 pub use progress::Progress;
-pub use source::{Source, SourceError, resolve};
+pub use source::{Found, Source, SourceError, find, resolve};
 pub use threshold::Lines;
-pub use topology::{Context, Report, ScanReport, run, scan};
+pub use topology::{Context, Rebuilt, Report, ScanReport, rebuild, run, scan};
+pub use work::Work;
 pub use write::WrittenBook;

@@ -18,21 +18,23 @@ use crate::{
 const RAW: usize = 2048;
 
 /// Parses chunks on blocking threads and hands on what they hold, in the order of the inputs.
+/// `known` are the games of earlier runs, should duplicates be dropped.
 pub(crate) async fn run(
     section: config::Filter,
     rules: Arc<Rules>,
     sources: Arc<[Source]>,
+    known: Vec<u128>,
     rx: mpsc::Receiver<SourceChunk>,
     tx: mpsc::Sender<Batch<Candidate>>,
     cx: Context,
 ) -> Result<(), Error> {
-    let mut known = KnownGames::new(section.dedupe, section.dedupe_memory.to_usize());
+    let mut known = KnownGames::new(&section, known);
     let job = |arrival: SourceChunk| {
         let (rules, sources) = (Arc::clone(&rules), Arc::clone(&sources));
         task::spawn_blocking(move || Ok(parse(&arrival, &rules, &sources)))
     };
-    let deliver = |parsed: Parsed| {
-        let batch = known.drop_duplicates(parsed);
+    let deliver = |batch: Batch<Candidate>| {
+        let batch = known.drop_duplicates(batch);
         let (tx, cx) = (tx.clone(), cx.clone());
         async move {
             let batch = batch?;
@@ -54,52 +56,45 @@ pub(crate) fn jobs(asked: usize) -> usize {
     }
 }
 
-/// A batch whose duplicates are still in it, with the identity of each line.
-struct Parsed {
-    batch: Batch<Candidate>,
-    identities: Vec<u128>,
-}
-
-fn parse(arrival: &SourceChunk, rules: &Rules, sources: &[Source]) -> Parsed {
+/// The batch of a chunk, duplicates still in it.
+fn parse(arrival: &SourceChunk, rules: &Rules, sources: &[Source]) -> Batch<Candidate> {
     let chunk = &arrival.chunk;
     let games = chunk.first_game..chunk.first_game + chunk.records.len() as u64;
     let bytes = chunk.offset..chunk.offset + chunk.text.len() as u64;
-    let mut parsed = Parsed {
-        batch: Batch {
-            span: Span { source: arrival.source, bytes, games },
-            lines: Vec::with_capacity(chunk.records.len()),
-            rejects: Vec::new(),
-            census: Census::default(),
-            stray: chunk.stray,
-            unmarked: 0,
-        },
+    let mut batch = Batch {
+        span: Span { source: arrival.source, bytes, games },
+        lines: Vec::with_capacity(chunk.records.len()),
         identities: Vec::new(),
+        rejects: Vec::new(),
+        census: Census::default(),
+        stray: chunk.stray,
+        unmarked: 0,
+        then: chunk.then,
+        end: arrival.end.clone(),
     };
     let mut reader = GameReader::default();
     for (index, record) in chunk.records.iter().enumerate() {
         match reader.read(&chunk.text, record, rules) {
-            Ok(accepted) => parsed.accept(accepted, rules.dedupe),
+            Ok(accepted) => accept(&mut batch, accepted, rules.dedupe),
             Err(left_out) => {
-                parsed.batch.census.leave_out(left_out.reason);
+                batch.census.leave_out(left_out.reason);
                 if left_out.reason.kind() == Kind::Rejected {
                     let reject = reject(arrival, index, record, left_out, sources);
-                    parsed.batch.rejects.push(reject);
+                    batch.rejects.push(reject);
                 }
             }
         }
     }
-    parsed
+    batch
 }
 
-impl Parsed {
-    fn accept(&mut self, accepted: Accepted, dedupe: bool) {
-        self.batch.census.accept(accepted.line.outcome);
-        self.batch.unmarked += u64::from(accepted.unmarked);
-        if dedupe {
-            self.identities.push(accepted.identity);
-        }
-        self.batch.lines.push(Candidate { line: accepted.line, end: accepted.end });
+fn accept(batch: &mut Batch<Candidate>, accepted: Accepted, dedupe: bool) {
+    batch.census.accept(accepted.line.outcome);
+    batch.unmarked += u64::from(accepted.unmarked);
+    if dedupe {
+        batch.identities.push(accepted.identity);
     }
+    batch.lines.push(Candidate { line: accepted.line, end: accepted.end });
 }
 
 fn reject(
@@ -132,22 +127,24 @@ impl KnownGames {
     /// A game takes 17 bytes of table, of which at least seven in sixteen are in use.
     const BYTES_A_GAME: usize = 39;
 
-    fn new(wanted: bool, memory: usize) -> KnownGames {
-        KnownGames { wanted, seen: HashSet::new(), limit: (memory / Self::BYTES_A_GAME).max(1) }
+    fn new(section: &config::Filter, known: Vec<u128>) -> KnownGames {
+        let limit = (section.dedupe_memory.to_usize() / Self::BYTES_A_GAME).max(1);
+        KnownGames { wanted: section.dedupe, seen: known.into_iter().collect(), limit }
     }
 
-    fn drop_duplicates(&mut self, parsed: Parsed) -> Result<Batch<Candidate>, Error> {
-        let Parsed { mut batch, identities } = parsed;
+    fn drop_duplicates(&mut self, mut batch: Batch<Candidate>) -> Result<Batch<Candidate>, Error> {
         if !self.wanted {
             return Ok(batch);
         }
-        let mut fresh = Vec::with_capacity(identities.len());
-        for identity in identities {
+        let mut fresh = Vec::with_capacity(batch.identities.len());
+        for &identity in &batch.identities {
             if self.seen.len() >= self.limit {
                 return Err(Error::DedupeFull { games: self.seen.len() });
             }
             fresh.push(self.seen.insert(identity));
         }
+        let mut each = fresh.iter();
+        batch.identities.retain(|_| each.next().copied().unwrap_or(true));
         let mut again: Vec<Outcome> = Vec::new();
         let mut fresh = fresh.into_iter();
         batch.lines.retain(|candidate| {

@@ -13,6 +13,7 @@ use tabiya_model::{Census, Snapshot};
 pub struct Progress {
     games: Mutex<Census>,
     bytes_read: AtomicU64,
+    bytes_skipped: AtomicU64,
     bytes_total: AtomicU64,
     positions: AtomicU64,
     kept: AtomicU64,
@@ -24,6 +25,7 @@ impl Progress {
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             bytes_read: self.bytes_read.load(Relaxed),
+            bytes_skipped: self.bytes_skipped.load(Relaxed),
             bytes_total: self.bytes_total.load(Relaxed),
             games: self.games.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             positions: self.positions.load(Relaxed),
@@ -39,6 +41,12 @@ impl Progress {
     }
 
     pub(crate) fn set_bytes_read(&self, bytes: u64) {
+        self.bytes_read.store(bytes, Relaxed);
+    }
+
+    /// What was read so far was read by earlier runs.
+    pub(crate) fn skip_bytes(&self, bytes: u64) {
+        self.bytes_skipped.store(bytes, Relaxed);
         self.bytes_read.store(bytes, Relaxed);
     }
 

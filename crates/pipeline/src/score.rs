@@ -7,7 +7,7 @@ use tabiya_scorer::{Scorer, Verdict};
 use tokio::{sync::mpsc, task};
 
 use crate::{
-    Error,
+    Context, Error,
     batch::{Batch, Candidate, LineVerdict, Scored},
     ordered::ordered,
 };
@@ -21,6 +21,7 @@ pub(crate) async fn run(
     scorer: Option<Arc<dyn Scorer>>,
     rx: mpsc::Receiver<Batch<Candidate>>,
     tx: mpsc::Sender<Batch<Scored>>,
+    cx: Context,
 ) -> Result<(), Error> {
     let job = |batch: Batch<Candidate>| {
         let scorer = scorer.clone();
@@ -34,7 +35,11 @@ pub(crate) async fn run(
             Ok(())
         }
     };
-    ordered(rx, BATCHES, job, deliver).await
+    tokio::select! {
+        done = ordered(rx, BATCHES, job, deliver) => done,
+        // Batches that are not whole are scored again; what was answered is stored.
+        () = cx.stop.cancelled() => Ok(()),
+    }
 }
 
 async fn score(

@@ -4,6 +4,7 @@ use std::{
     collections::HashSet,
     io,
     path::{Component, Path, PathBuf},
+    sync::Arc,
 };
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -38,7 +39,7 @@ impl Source {
 }
 
 /// An input that names nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum SourceError {
     /// There is no such file or folder.
     #[error("{path}: {error}")]
@@ -46,7 +47,7 @@ pub enum SourceError {
         /// The input.
         path: PathBuf,
         /// What the system says.
-        error: io::Error,
+        error: Arc<io::Error>,
     },
     /// The folder has no games.
     #[error("{path}: no .pgn file in this folder, compressed (.zst .gz .bz2 .xz .lz4) or not")]
@@ -70,28 +71,94 @@ pub enum SourceError {
     },
 }
 
-/// The sources that inputs name, in the order given, each once; folders and globs in the order of
-/// names.
+/// What inputs name: the sources that are there, in the order given, each once, folders and globs
+/// in the order of names; and the inputs that name nothing.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub(crate) sources: Vec<Source>,
+    missing: Vec<SourceError>,
+}
+
+impl Found {
+    /// The sources, if every input names some.
+    pub fn all(&self) -> Result<&[Source], SourceError> {
+        self.all_but(&[])
+    }
+
+    /// The same, but inputs that named one of the files that are `gone` may name nothing now.
+    pub(crate) fn all_but(&self, gone: &[&str]) -> Result<&[Source], SourceError> {
+        let excused = |missing: &SourceError| gone.iter().any(|name| missing.may_have_named(name));
+        match self.missing.iter().find(|missing| !excused(missing)) {
+            Some(missing) => Err(missing.clone()),
+            None => Ok(&self.sources),
+        }
+    }
+
+    /// The sources, whatever names none: for who waits for files to come.
+    pub fn so_far(mut self) -> Found {
+        self.missing.clear();
+        self
+    }
+
+    /// The sources.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Leaves out sources.
+    pub fn retain(&mut self, wanted: impl FnMut(&Source) -> bool) {
+        self.sources.retain(wanted);
+    }
+}
+
+impl SourceError {
+    fn may_have_named(&self, file: &str) -> bool {
+        match self {
+            SourceError::Io { path, .. } | SourceError::EmptyFolder { path } => {
+                Path::new(file).starts_with(path)
+            }
+            SourceError::NoMatch { pattern } => {
+                matcher(pattern).is_ok_and(|matcher| matcher.is_match(file))
+            }
+            SourceError::BadPattern { .. } => false,
+        }
+    }
+}
+
+/// The sources that inputs name, when every input names some.
 pub fn resolve(inputs: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
-    let mut sources = Vec::new();
+    let found = find(inputs);
+    found.all()?;
+    Ok(found.sources)
+}
+
+/// Looks for what inputs name.
+pub fn find(inputs: &[PathBuf]) -> Found {
+    let mut found = Found::default();
     for input in inputs {
         if input.as_os_str() == "-" {
-            sources.push(Source::Stdin);
+            found.sources.push(Source::Stdin);
             continue;
         }
-        let files = match input.metadata() {
-            Ok(metadata) if metadata.is_dir() => folder(input)?,
-            Ok(_) => vec![input.clone()],
-            Err(error) => match input.to_str().filter(|text| text.contains(['*', '?', '['])) {
-                Some(pattern) => glob(input, pattern)?,
-                None => return Err(SourceError::Io { path: input.clone(), error }),
-            },
-        };
-        sources.extend(files.into_iter().map(Source::File));
+        match files(input) {
+            Ok(files) => found.sources.extend(files.into_iter().map(Source::File)),
+            Err(error) => found.missing.push(error),
+        }
     }
     let mut seen = HashSet::new();
-    sources.retain(|source| seen.insert(identity(source)));
-    Ok(sources)
+    found.sources.retain(|source| seen.insert(identity(source)));
+    found
+}
+
+fn files(input: &Path) -> Result<Vec<PathBuf>, SourceError> {
+    match input.metadata() {
+        Ok(metadata) if metadata.is_dir() => folder(input),
+        Ok(_) => Ok(vec![input.to_owned()]),
+        Err(error) => match input.to_str().filter(|text| text.contains(['*', '?', '['])) {
+            Some(pattern) => glob(input, pattern),
+            None => Err(SourceError::Io { path: input.to_owned(), error: Arc::new(error) }),
+        },
+    }
 }
 
 /// The same file by two names is one source.
@@ -111,14 +178,7 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
 }
 
 fn glob(input: &Path, pattern: &str) -> Result<Vec<PathBuf>, SourceError> {
-    let matcher: GlobMatcher = GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map_err(|error| SourceError::BadPattern {
-            pattern: pattern.to_owned(),
-            message: error.kind().to_string(),
-        })?
-        .compile_matcher();
+    let matcher = matcher(pattern)?;
     let plain = |part: &Component| {
         part.as_os_str().to_str().is_some_and(|text| !text.contains(['*', '?', '[', '{']))
     };
@@ -136,6 +196,15 @@ fn glob(input: &Path, pattern: &str) -> Result<Vec<PathBuf>, SourceError> {
     }
 }
 
+fn matcher(pattern: &str) -> Result<GlobMatcher, SourceError> {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    let glob = glob.map_err(|error| SourceError::BadPattern {
+        pattern: pattern.to_owned(),
+        message: error.kind().to_string(),
+    })?;
+    Ok(glob.compile_matcher())
+}
+
 fn walk(root: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, SourceError> {
     let mut files = Vec::new();
     let walk = ignore::WalkBuilder::new(root)
@@ -147,7 +216,7 @@ fn walk(root: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Sou
         let entry = entry.map_err(|error| {
             let message = error.to_string();
             let error = error.into_io_error().unwrap_or_else(|| io::Error::other(message));
-            SourceError::Io { path: root.to_owned(), error }
+            SourceError::Io { path: root.to_owned(), error: Arc::new(error) }
         })?;
         if entry.file_type().is_some_and(|kind| kind.is_file()) && wanted(entry.path()) {
             files.push(entry.into_path());

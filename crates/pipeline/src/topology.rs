@@ -1,10 +1,8 @@
 //! The whole data path, in one place.
 
 use std::{
-    fs::{self, File, TryLockError},
-    io::{Read, Write},
-    path::{Path, PathBuf},
-    sync::Arc,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -15,15 +13,15 @@ use tokio::{
     sync::mpsc,
     task::{self, JoinHandle},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    Error, Progress, Rules, Source,
+    Error, Journal, Progress, Rules, Source, Work,
     aggregate::{self, Sorted},
     batch::{Batch, Candidate},
     config::Config,
     ingest::{self, Ingested},
-    journal::{self, Journaled},
+    journal::{self, Journaled, Pending},
     parse, score,
     threshold::{self, Lines},
     write::{self, WrittenBook},
@@ -48,8 +46,12 @@ pub struct Report {
     pub games: Census,
     /// Decompressed bytes read.
     pub bytes: u64,
+    /// Lines that earlier runs had published.
+    pub replayed: u64,
     /// Lines whose end no engine could score.
     pub set_aside: u64,
+    /// Of those, found out by this run.
+    pub newly_set_aside: u64,
     /// Lines looked at and kept.
     pub lines: Lines,
     /// What the scorer did; `None` without one.
@@ -85,69 +87,173 @@ pub struct ScanReport {
     pub failures: Vec<crate::InputFailure>,
 }
 
-/// The pipeline: games in, books out.
+/// The pipeline: games in, books out. What earlier runs have published is replayed, what is left of
+/// the inputs is read; `scorer` may be none if nothing is left.
 pub async fn run(
     config: Arc<Config>,
     rules: Rules,
-    sources: Vec<Source>,
+    work: &Work,
+    mut journal: Journal,
     scorer: Option<Arc<dyn Scorer>>,
     cx: Context,
 ) -> Result<Report, Error> {
     let started = Instant::now();
-    let work = Work::open(&config.checkpoint.dir)?;
+    let spill = work.spill()?;
     write::try_outputs(&config)?;
-    cx.progress.set_bytes_total(ingest::total_size(&sources));
+    journal.prepare()?;
+    cx.progress.set_bytes_total(ingest::total_size(journal.sources()));
 
     let (chunks, to_parse) = mpsc::channel(CHANNEL);
     let (candidates, to_score) = mpsc::channel(CHANNEL);
     let (scored, to_journal) = mpsc::channel(CHANNEL);
     let (durable, to_judge) = mpsc::channel(CHANNEL);
     let (kept, to_count) = mpsc::channel(CHANNEL);
-    let filter = config.filter.clone();
+    let (pending, finished) = (journal.pending(), journal.finished_size());
+    let known = match config.filter.dedupe && !pending.is_empty() {
+        true => journal.identities()?,
+        false => Vec::new(),
+    };
+    let sources: Arc<[Source]> = journal.sources().into();
+    let mut warnings = journal.warnings().to_vec();
+    let stages = Stages::new(&cx);
+
+    let cx = stages.context();
+    let ingest = ingest::run(config.input.clone(), pending, finished, chunks, cx.clone());
+    let parse = parse::run(
+        config.filter.clone(),
+        rules.into(),
+        sources,
+        known,
+        to_parse,
+        candidates,
+        cx.clone(),
+    );
+    let score = score::run(scorer.clone(), to_score, scored, cx.clone());
+    let (checkpoint, context) = (config.checkpoint.clone(), cx.clone());
+    let journal = move || journal::run(journal, &checkpoint, to_journal, durable, &context);
+    let threshold = threshold::run(config.threshold.clone(), to_judge, kept, cx.clone());
     let section = config.aggregate.clone();
-    let (spill, rejects) = (work.spill.clone(), work.rejects.clone());
+    let aggregate = move || aggregate::run(&section, spill, to_count);
 
-    let ingest =
-        task::spawn(ingest::run(config.input.clone(), sources.clone(), chunks, cx.clone()));
-    let sources: Arc<[Source]> = sources.into();
-    let parse = parse::run(filter, rules.into(), sources, to_parse, candidates, cx.clone());
-    let parse = task::spawn(parse);
-    let score = task::spawn(score::run(scorer.clone(), to_score, scored));
-    let journal = task::spawn_blocking(move || journal::run(rejects, to_journal, durable));
-    let threshold =
-        task::spawn(threshold::run(config.threshold.clone(), to_judge, kept, cx.clone()));
-    let aggregate = task::spawn_blocking(move || aggregate::run(&section, spill, to_count));
-
-    // The first error is the one to show: the others follow from the channels it closes. A signal
-    // ends the stages with the runtime; searches under way are not waited for.
-    let stages = async {
-        tokio::try_join!(
-            stage("ingest", ingest),
-            stage("parse", parse),
-            stage("score", score),
-            stage("journal", journal),
-            stage("threshold", threshold),
-            stage("aggregate", aggregate),
-        )
+    let (ingested, parsed, score, journaled, lines, sorted) = tokio::join!(
+        stages.watch("ingest", task::spawn(ingest)),
+        stages.watch("parse", task::spawn(parse)),
+        stages.watch("score", task::spawn(score)),
+        stages.watch("journal", task::spawn_blocking(journal)),
+        stages.watch("threshold", task::spawn(threshold)),
+        stages.watch("aggregate", task::spawn_blocking(aggregate)),
+    );
+    let (Some(ingested), Some(()), Some(()), Some(journaled), Some(lines), Some(sorted)) =
+        (ingested, parsed, score, journaled, lines, sorted)
+    else {
+        return Err(stages.first_error());
     };
-    let (ingested, (), (), journaled, lines, sorted) = tokio::select! {
-        ended = stages => ended?,
-        () = cx.stop.cancelled() => return Err(Error::Interrupted),
-    };
-    check(&config, &work, &ingested, &journaled, &lines)?;
+    if cx.stop.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    let (_journal, journaled) = journaled;
+    check(&config, &ingested, &journaled, &lines)?;
     let books = write_books(Arc::clone(&config), sorted, cx.clone()).await?;
+    warnings.extend(journaled.warnings);
+    warnings.extend(ingested.warnings);
     Ok(Report {
         games: journaled.census,
         bytes: ingested.bytes,
+        replayed: journaled.replayed,
         set_aside: journaled.set_aside,
+        newly_set_aside: journaled.newly_set_aside,
         lines,
         scorer: scorer.map(|scorer| scorer.health()),
         books,
         stray: journaled.stray,
         unmarked: journaled.unmarked,
-        warnings: ingested.warnings,
+        warnings,
         elapsed: started.elapsed(),
     })
+}
+
+/// What a journal makes with other rules.
+#[derive(Debug)]
+pub struct Rebuilt {
+    /// Lines looked at and kept.
+    pub lines: Lines,
+    /// What was written; nothing if no line was kept.
+    pub books: Vec<WrittenBook>,
+}
+
+/// The cheap half alone: the books of what is published. Reads no games and changes no journal;
+/// `spill` is an empty folder.
+pub async fn rebuild(
+    config: Arc<Config>,
+    journal: Arc<Journal>,
+    spill: PathBuf,
+    cx: Context,
+) -> Result<Rebuilt, Error> {
+    let (durable, to_judge) = mpsc::channel(CHANNEL);
+    let (kept, to_count) = mpsc::channel(CHANNEL);
+    let stages = Stages::new(&cx);
+    let cx = stages.context();
+    let context = cx.clone();
+    let replay = move || journal::replay(&journal, &durable, &context);
+    let threshold = threshold::run(config.threshold.clone(), to_judge, kept, cx.clone());
+    let section = config.aggregate.clone();
+    let aggregate = move || aggregate::run(&section, spill, to_count);
+    let (replayed, lines, sorted) = tokio::join!(
+        stages.watch("replay", task::spawn_blocking(replay)),
+        stages.watch("threshold", task::spawn(threshold)),
+        stages.watch("aggregate", task::spawn_blocking(aggregate)),
+    );
+    let (Some(_), Some(lines), Some(sorted)) = (replayed, lines, sorted) else {
+        return Err(stages.first_error());
+    };
+    let books = match lines.kept {
+        0 => Vec::new(),
+        _ => write_books(config, sorted, cx).await?,
+    };
+    Ok(Rebuilt { lines, books })
+}
+
+/// What stages that run together have in common: they end together, and the first error is the one
+/// to show, since the others follow from the channels it closes.
+struct Stages {
+    cx: Context,
+    first: Mutex<Option<Error>>,
+    /// Ends the stages when nobody waits for them any more.
+    _end: DropGuard,
+}
+
+impl Stages {
+    fn new(cx: &Context) -> Stages {
+        let stop = cx.stop.child_token();
+        let cx = Context { stop: stop.clone(), progress: Arc::clone(&cx.progress) };
+        Stages { cx, first: Mutex::new(None), _end: stop.drop_guard() }
+    }
+
+    /// What the stages look at.
+    fn context(&self) -> Context {
+        self.cx.clone()
+    }
+
+    /// Waits for a stage. An error ends the others.
+    async fn watch<T>(
+        &self,
+        name: &'static str,
+        handle: JoinHandle<Result<T, Error>>,
+    ) -> Option<T> {
+        match stage(name, handle).await {
+            Ok(done) => Some(done),
+            Err(error) => {
+                self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.cx.stop.cancel();
+                None
+            }
+        }
+    }
+
+    fn first_error(self) -> Error {
+        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.unwrap_or(Error::Interrupted)
+    }
 }
 
 /// Reading and parsing alone: what a run would take, and what it would leave out.
@@ -163,15 +269,24 @@ pub async fn scan(
     let (candidates, to_count) = mpsc::channel(CHANNEL);
     let filter = config.filter.clone();
 
-    let ingest =
-        task::spawn(ingest::run(config.input.clone(), sources.clone(), chunks, cx.clone()));
+    let whole = |(index, source): (usize, &Source)| Pending {
+        index,
+        source: source.clone(),
+        start: Default::default(),
+    };
+    let pending = sources.iter().enumerate().map(whole).collect();
+    let ingest = task::spawn(ingest::run(config.input.clone(), pending, 0, chunks, cx.clone()));
     let sources: Arc<[Source]> = sources.into();
-    let parse = parse::run(filter, rules.into(), sources, to_parse, candidates, cx.clone());
+    let known = Vec::new();
+    let parse = parse::run(filter, rules.into(), sources, known, to_parse, candidates, cx.clone());
     let parse = task::spawn(parse);
     let count = task::spawn(count(to_count));
 
     let (ingested, (), (games, stray, unmarked)) =
         tokio::try_join!(stage("ingest", ingest), stage("parse", parse), stage("count", count),)?;
+    if cx.stop.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
     adds_up(&games)?;
     Ok(ScanReport {
         games,
@@ -221,7 +336,6 @@ async fn write_books(
 /// What must hold before a book is written.
 fn check(
     config: &Config,
-    work: &Work,
     ingested: &Ingested,
     journaled: &Journaled,
     lines: &Lines,
@@ -233,7 +347,7 @@ fn check(
     }
     let (rejected, percent) = (games.rejected_games(), config.input.max_reject_percent);
     if rejected as f64 * 100.0 > percent * games.read as f64 {
-        let rejects = work.rejects.display().to_string();
+        let rejects = Journal::rejects_path(&config.checkpoint.dir).display().to_string();
         return Err(Error::TooManyRejects { rejected, read: games.read, percent, rejects });
     }
     if games.accepted == 0 {
@@ -250,56 +364,5 @@ fn adds_up(games: &Census) -> Result<(), Error> {
     match games.adds_up() {
         true => Ok(()),
         false => Err(Error::DoesNotAddUp(format!("{games:?}"))),
-    }
-}
-
-/// The work folder, held by this process.
-struct Work {
-    spill: PathBuf,
-    rejects: PathBuf,
-    /// Locked as long as it is open.
-    _lock: File,
-}
-
-impl Work {
-    fn open(dir: &Path) -> Result<Work, Error> {
-        fs::create_dir_all(dir).map_err(Error::io(dir))?;
-        let lock = lock(dir)?;
-        let spill = dir.join("spill");
-        match fs::remove_dir_all(&spill) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(&spill)(error));
-            }
-            _ => fs::create_dir(&spill).map_err(Error::io(&spill))?,
-        }
-        Ok(Work { spill, rejects: dir.join("rejects.jsonl"), _lock: lock })
-    }
-}
-
-/// One process a work folder. The lock goes with the process, however it ends.
-fn lock(dir: &Path) -> Result<File, Error> {
-    let path = dir.join("LOCK");
-    let mut options = File::options();
-    let mut file = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(Error::io(&path))?;
-    match file.try_lock() {
-        Ok(()) => {
-            let pid = std::process::id().to_string();
-            file.set_len(0)
-                .and_then(|()| file.write_all(pid.as_bytes()))
-                .map_err(Error::io(&path))?;
-            Ok(file)
-        }
-        Err(TryLockError::WouldBlock) => {
-            let mut pid = String::new();
-            let _ = file.read_to_string(&mut pid);
-            Err(Error::Locked { dir: dir.to_owned(), pid: pid.trim().to_owned() })
-        }
-        Err(TryLockError::Error(error)) => Err(Error::io(&path)(error)),
     }
 }

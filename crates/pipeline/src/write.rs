@@ -11,6 +11,7 @@ use crate::{
     Context, Error,
     aggregate::Sorted,
     config::{Book, Codec, Config, Format},
+    crash,
 };
 
 /// A book that was written.
@@ -53,6 +54,9 @@ fn write(
     let policy = policy(book, config);
     let mut entries = 0;
     sorted.positions(|position| {
+        if cx.stop.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
         let wanted = wanted(book, position);
         let mut choices = choices(policy, &wanted)?;
         if book.max_moves > 0 {
@@ -68,7 +72,9 @@ fn write(
     if entries == 0 {
         return Err(Error::EmptyBook { path: book.path.clone() });
     }
+    crash::point("book-filled");
     let written = writer.finish()?;
+    crash::point("book-written");
     Ok(WrittenBook {
         format: book.format,
         files: written.files,

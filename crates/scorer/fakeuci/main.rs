@@ -6,7 +6,7 @@
 
 use std::{
     env,
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     io::{self, BufRead, Write},
     process,
     thread::sleep,
@@ -57,6 +57,11 @@ impl Engine {
     fn obey(&mut self, command: &str) {
         match command.split_whitespace().next() {
             Some("uci") => self.introduce(),
+            // Two processes that share a pipe, or a lost line break.
+            Some("isready") if self.mode == "merged-readyok" && self.searches == 3 => {
+                self.searches += 1;
+                say("0readyok");
+            }
             Some("isready") => say("readyok"),
             Some("position") => {
                 self.fen = command.strip_prefix("position fen ").unwrap_or_default().to_owned();
@@ -75,6 +80,10 @@ impl Engine {
     fn introduce(&self) {
         if self.mode == "no-uciok" {
             return;
+        }
+        if self.mode == "banner" {
+            say("Fake 1 by nobody, score cp 5 bestmove e2e4\n");
+            say("warning: no book");
         }
         if self.mode == "garbage" {
             raw(b"hash=\xff\xfe\r\n\r\nuci ok?\r\n");
@@ -97,6 +106,8 @@ impl Engine {
             "mute-on" if unbearable => say(&format!("bestmove {}", self.first_move())),
             // The fifth counts the two searches of the probe.
             "crash-fifth" if self.searches == 5 => process::exit(3),
+            "unreliable" if self.luck().is_multiple_of(100) => process::abort(),
+            "unreliable" if self.luck() % 1000 == 1 => pause(600_000),
             "crash" => process::exit(3),
             "hang" => {}
             "no-score" => say(&format!("bestmove {}", self.first_move())),
@@ -106,6 +117,14 @@ impl Engine {
             "only-bounds" => {
                 say("info depth 2 score cp 7 upperbound");
                 say(&format!("bestmove {}", self.first_move()));
+            }
+            // A process of 20 searches; what is started after it scores nothing.
+            "no-score-after-20" if self.searches > 20 || self.follows_others() => {
+                say(&format!("bestmove {}", self.first_move()));
+            }
+            "slow" => {
+                pause(50);
+                self.answer();
             }
             "until-stop" => say("info depth 1 score cp 1 nodes 20"),
             "ignores-nodes" if command.starts_with("go nodes") => {
@@ -176,6 +195,13 @@ impl Engine {
         raw(format!("  bestmove  {}  \r\n", self.first_move().to_ascii_uppercase()).as_bytes());
     }
 
+    /// A number that is the position's own (FNV-1a of its FEN).
+    fn luck(&self) -> u32 {
+        let mix = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let hash = self.fen.bytes().fold(0x811c_9dc5, mix);
+        hash ^ hash >> 15
+    }
+
     /// Ten centipawns a piece, and one, from the side to move; from White in the mode for that.
     fn score(&self) -> String {
         let position = self.position();
@@ -202,6 +228,14 @@ impl Engine {
     fn position(&self) -> Chess {
         let fen = self.fen.parse::<Fen>().ok();
         fen.and_then(|fen| fen.into_position(CastlingMode::Standard).ok()).unwrap_or_default()
+    }
+
+    /// Whether more than two engines were started before, by the log.
+    fn follows_others(&self) -> bool {
+        let log = self.log.as_ref().and_then(|log| fs::read_to_string(log).ok());
+        let starts =
+            log.iter().flat_map(|log| log.lines()).filter(|line| line.starts_with("start"));
+        starts.count() > 2
     }
 
     fn record(&self, line: &str) {

@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
 
+use crate::StoreError;
+
 /// The scorer cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ScorerError {
@@ -47,6 +49,17 @@ pub enum ScorerError {
         /// The nodes it was asked for.
         asked: u64,
     },
+    /// The engine is not what it was when its stored scores were made.
+    #[error(
+        "the engine is another one than in the last run ({now}, not {before}): run again, and it \
+         is taken for what it is now"
+    )]
+    AnotherEngine {
+        /// What it was.
+        before: String,
+        /// What it is.
+        now: String,
+    },
     /// Position after position was set aside.
     #[error(
         "the engine `{command}` scored none of the last {positions} positions; \
@@ -60,6 +73,9 @@ pub enum ScorerError {
         /// The limit as it was sent.
         limit: String,
     },
+    /// The file of scores cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The scorer was shut down.
     #[error("the engines were shut down before every position was scored; run again to go on")]
     Closed,
@@ -70,10 +86,12 @@ impl ScorerError {
     pub fn name(&self) -> &'static str {
         match self {
             ScorerError::EngineStart { .. } => "ENGINE_START",
+            ScorerError::AnotherEngine { .. } => "ENGINE_CHANGED",
             ScorerError::UnknownOption { .. }
             | ScorerError::OptionValue { .. }
             | ScorerError::NodesIgnored { .. } => "CONFIG",
             ScorerError::GaveUp { .. } => "NO_SCORE",
+            ScorerError::Store(_) => "SCORES",
             ScorerError::Closed => "CLOSED",
         }
     }

@@ -1,8 +1,9 @@
 //! A position in, a score out.
 //!
 //! [`Pool`] drives UCI engines, which are untrusted children: they hang, crash, babble and lie,
-//! and none of that may stop a run or invent a score. [`Cached`] remembers what was asked before.
-//! What both are to the rest of the workspace is the trait [`Scorer`].
+//! and none of that may stop a run or invent a score. [`Stored`] keeps every score in
+//! `scores.db`, [`Cached`] remembers what was asked lately. What they are to the rest of the
+//! workspace is the trait [`Scorer`].
 //!
 //! [`builtin`] is the engine that needs nothing installed: a UCI engine like any other.
 //!
@@ -13,6 +14,7 @@ mod cache;
 mod engine;
 mod error;
 mod fen;
+mod late;
 mod lines;
 mod options;
 mod pool;
@@ -21,10 +23,16 @@ mod resolve;
 mod scorer;
 mod spec;
 mod stderr;
+mod store;
+mod stored;
 mod uci;
 
 pub use cache::Cached;
 pub use error::{ScorerError, StartFailure};
+pub use late::Late;
 pub use pool::Pool;
-pub use scorer::{Health, Scorer, Unscored, Verdict};
+pub use resolve::files_of_command;
+pub use scorer::{Evaluation, Health, Scorer, Unscored, Verdict};
 pub use spec::{EngineSpec, Identity, Limit, Pov};
+pub use store::{Added, Entry, Flaws, Holdings, ScoreStore, StoreError, StoredPosition};
+pub use stored::Stored;

@@ -17,7 +17,7 @@ use std::{
 use futures_util::{
     StreamExt, TryStreamExt,
     future::{BoxFuture, FutureExt},
-    stream,
+    stream::{self, BoxStream},
 };
 use shakmaty::{Chess, Color, KnownOutcome, Outcome, Position};
 use tabiya_model::Score;
@@ -124,23 +124,39 @@ impl Pool {
 impl Scorer for Pool {
     fn score(&self, positions: Vec<Chess>) -> BoxFuture<'_, Result<Vec<Verdict>, ScorerError>> {
         async move {
-            let mut answers = Vec::with_capacity(positions.len());
-            for position in positions {
-                answers.push(match decided(&position) {
-                    Some(score) => Answer::Known(Verdict::Score(score)),
-                    None => Answer::Asked(self.ask(position).await?),
-                });
+            let mut verdicts = vec![None; positions.len()];
+            let mut answers = self.answers(positions);
+            while let Some(answer) = answers.next().await {
+                let (place, verdict) = answer?;
+                if let Some(slot) = verdicts.get_mut(place) {
+                    *slot = Some(verdict);
+                }
             }
-            let mut verdicts = Vec::with_capacity(answers.len());
-            for answer in answers {
-                verdicts.push(match answer {
-                    Answer::Known(verdict) => verdict,
-                    Answer::Asked(reply) => reply.await.map_err(|_| ScorerError::Closed)??,
-                });
-            }
-            Ok(verdicts)
+            verdicts.into_iter().collect::<Option<_>>().ok_or(ScorerError::Closed)
         }
         .boxed()
+    }
+
+    fn answers(
+        &self,
+        positions: Vec<Chess>,
+    ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
+        let answer = move |(place, position)| async move {
+            let verdict = match decided(&position) {
+                Some(score) => Verdict::Score(score),
+                None => {
+                    let reply = self.ask(position).await?;
+                    reply.await.map_err(|_| ScorerError::Closed)??
+                }
+            };
+            Ok((place, verdict))
+        };
+        // Enough that every engine finds its next position in the queue, whichever is slow.
+        let under_way = 4 * self.shared.engines;
+        stream::iter(positions.into_iter().enumerate())
+            .map(answer)
+            .buffer_unordered(under_way)
+            .boxed()
     }
 
     fn health(&self) -> Health {
@@ -151,18 +167,13 @@ impl Scorer for Pool {
             scored: self.shared.scored.load(Relaxed),
             set_aside: self.shared.set_aside.load(Relaxed),
             cached: 0,
+            stored: 0,
         }
     }
 
     fn identity(&self) -> &Identity {
         &self.shared.identity
     }
-}
-
-/// The verdict on a position, or where it will come from.
-enum Answer {
-    Known(Verdict),
-    Asked(oneshot::Receiver<Result<Verdict, ScorerError>>),
 }
 
 impl Pool {
@@ -178,7 +189,7 @@ impl Pool {
 }
 
 /// The score of a game that is over. No engine sees it: some answer nothing, some answer nonsense.
-fn decided(position: &Chess) -> Option<Score> {
+pub(crate) fn decided(position: &Chess) -> Option<Score> {
     match position.outcome() {
         // Only the side to move can be mated.
         Outcome::Known(KnownOutcome::Decisive { .. }) => Some(Score::MatedIn(0)),

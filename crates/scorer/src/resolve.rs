@@ -20,6 +20,15 @@ pub(crate) fn resolve(program: &OsStr) -> Result<PathBuf, Vec<PathBuf>> {
     find(program, env::split_paths(&path).chain(GAMES.map(PathBuf::from)))
 }
 
+/// The files that a command names: its program, and whichever of its arguments are files, such as
+/// a script. What an engine is follows from them.
+pub fn files_of_command<S: AsRef<OsStr>>(command: &[S]) -> Vec<PathBuf> {
+    let Some((program, arguments)) = command.split_first() else { return Vec::new() };
+    let program = resolve(program.as_ref()).ok();
+    let arguments = arguments.iter().map(|argument| PathBuf::from(argument.as_ref()));
+    program.into_iter().chain(arguments.filter(|path| path.is_file())).collect()
+}
+
 fn find(program: &OsStr, folders: impl Iterator<Item = PathBuf>) -> Result<PathBuf, Vec<PathBuf>> {
     let given = Path::new(program);
     if given.components().count() > 1 || given.is_absolute() {

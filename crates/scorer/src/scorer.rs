@@ -2,9 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use futures_util::future::BoxFuture;
+use futures_util::{
+    FutureExt, StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
 use shakmaty::Chess;
-use tabiya_model::Score;
+use tabiya_model::{Score, Wdl};
 
 use crate::{Identity, ScorerError};
 
@@ -16,6 +20,20 @@ pub trait Scorer: Send + Sync {
     /// nothing more can be scored.
     fn score(&self, positions: Vec<Chess>) -> BoxFuture<'_, Result<Vec<Verdict>, ScorerError>>;
 
+    /// The same, each answer as soon as there is one, with its place in what was asked.
+    ///
+    /// After an error nothing of use follows.
+    fn answers(
+        &self,
+        positions: Vec<Chess>,
+    ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
+        let all = self.score(positions).map(|answers| match answers {
+            Ok(verdicts) => verdicts.into_iter().enumerate().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+        all.map(stream::iter).flatten_stream().boxed()
+    }
+
     /// How it is doing, for progress lines.
     fn health(&self) -> Health;
 
@@ -26,6 +44,13 @@ pub trait Scorer: Send + Sync {
 impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     fn score(&self, positions: Vec<Chess>) -> BoxFuture<'_, Result<Vec<Verdict>, ScorerError>> {
         self.as_ref().score(positions)
+    }
+
+    fn answers(
+        &self,
+        positions: Vec<Chess>,
+    ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
+        self.as_ref().answers(positions)
     }
 
     fn health(&self) -> Health {
@@ -53,6 +78,22 @@ impl Verdict {
             Verdict::Score(score) => Some(score),
             Verdict::Unscored(_) => None,
         }
+    }
+}
+
+/// What an engine thinks of a position, from the view of the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Evaluation {
+    /// The score.
+    pub score: Score,
+    /// The chances of a win, a draw and a loss, from engines that say them.
+    pub wdl: Option<Wdl>,
+}
+
+/// From an engine that says no chances.
+impl From<Score> for Evaluation {
+    fn from(score: Score) -> Evaluation {
+        Evaluation { score, wdl: None }
     }
 }
 
@@ -99,4 +140,6 @@ pub struct Health {
     pub set_aside: u64,
     /// Answers from memory.
     pub cached: u64,
+    /// Answers from `scores.db`.
+    pub stored: u64,
 }

@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 /// How long an engine thinks about one position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Limit {
     /// Half-moves of search.
     Depth(u32),
@@ -25,7 +27,7 @@ impl fmt::Display for Limit {
 }
 
 /// From whose view an engine reports its scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pov {
     /// The side to move, as UCI has it, unless the start-up probe clearly shows White's view.
     #[default]
@@ -82,7 +84,7 @@ impl EngineSpec {
 ///
 /// Two scorers whose identities read the same give the same scores (unless the limit is a time),
 /// so its text is what stored scores are filed under.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     /// What the engine calls itself, which names its version.
     pub name: String,

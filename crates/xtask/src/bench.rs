@@ -11,14 +11,15 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     corpus::{self, Games},
-    polyglot_check, program, size,
+    polyglot_check, program, rebuild, size,
     tabiya::{self, Book, PlainRun},
 };
 
 /// What to measure, on which games.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// "speed": time against pgn-extract and polyglot; "size": bytes an entry.
+    /// "speed": time against pgn-extract and polyglot; "size": bytes an entry; "rebuild": lines a
+    /// second from the journal to other books.
     #[arg(default_value = "speed")]
     what: What,
     #[command(flatten)]
@@ -32,6 +33,7 @@ pub(crate) struct Args {
 enum What {
     Speed,
     Size,
+    Rebuild,
 }
 
 /// Times as fast as `pgn-extract -r -s` at counting games.
@@ -43,6 +45,7 @@ const BOOK_GOAL: f64 = 5.0;
 pub(crate) fn run(args: &Args) -> Result<()> {
     match args.what {
         What::Size => size::run(&args.games),
+        What::Rebuild => rebuild::run(&args.games, args.rounds),
         What::Speed => speed(args),
     }
 }
@@ -144,13 +147,13 @@ fn print_rows(name: &str, rounds: &[Round], megabytes: f64, goal: f64) {
     println!("{:28} {ours:.2} s, {:.0} MB/s", "  ours takes", megabytes / ours);
 }
 
-fn sorted(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(crate) fn sorted(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);
     numbers
 }
 
-fn median(sorted: &[f64]) -> f64 {
+pub(crate) fn median(sorted: &[f64]) -> f64 {
     (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
 }
 

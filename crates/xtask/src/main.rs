@@ -1,17 +1,23 @@
 //! The chores of this repository: `cargo xtask help`.
 
+mod agreement;
 mod bench;
 mod corpus;
 mod games;
 mod judge;
+mod label;
+mod openings;
 mod polyglot_check;
 mod program;
+mod rebuild;
 mod sample;
 mod scan_check;
 mod sift;
 mod size;
 mod tabiya;
 mod test;
+mod torture;
+mod train;
 mod verify_books;
 
 use std::path::PathBuf;
@@ -42,8 +48,14 @@ enum Chore {
     },
     /// Counts games with python-chess and with `tabiya scan`.
     ScanCheck(scan_check::Args),
+    /// Kills runs at random moments, lets them go on, and compares what comes of it.
+    Torture(torture::Args),
     /// Compares the built-in engine's scores with those of another.
     Judge(judge::Args),
+    /// Labels opening positions of games with an engine's scores.
+    Label(label::Args),
+    /// Trains the built-in engine's net.
+    Train(train::Args),
     /// Writes generated games as PGN.
     Games(games::Args),
     /// Makes the sample games of this repository anew, the same ones every time.
@@ -57,7 +69,10 @@ fn main() -> anyhow::Result<()> {
         Chore::PolyglotCheck(games) => polyglot_check::run(&games),
         Chore::VerifyBooks { bin, sob } => verify_books::run(&bin, &sob),
         Chore::ScanCheck(args) => scan_check::run(&args),
+        Chore::Torture(args) => torture::run(&args),
         Chore::Judge(args) => judge::run(&args),
+        Chore::Label(args) => label::run(&args),
+        Chore::Train(args) => train::run(&args),
         Chore::Games(args) => games::run(&args),
         Chore::Sample(args) => sample::run(&args),
     }

@@ -63,8 +63,10 @@ impl PlainRun {
         Ok(PlainRun { folder })
     }
 
-    /// The command that runs it from the start.
+    /// The command that runs it, after whatever earlier runs have kept is gone.
     pub(crate) fn command(&self, tabiya: &Path) -> Command {
+        // Nothing to remove the first time.
+        let _ = fs::remove_dir_all(self.folder.join("work"));
         let mut command = Command::new(tabiya);
         command.args(["run", "-c"]).arg(self.folder.join("pipeline.toml"));
         command

@@ -7,8 +7,14 @@ use anyhow::{Context, Result, bail};
 use crate::program::{self, find, has_python_chess, root, search_path, show};
 
 /// Programs that tests talk to, each with its package.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 13] = [
     ("stockfish", "stockfish"),
+    ("ethereal-chess", "ethereal-chess"),
+    ("fairy-stockfish", "fairy-stockfish"),
+    ("glaurung", "glaurung"),
+    ("gnuchess", "gnuchess"),
+    ("phalanx", "phalanx"),
+    ("toga2", "toga2"),
     ("polyglot", "polyglot"),
     ("pgn-extract", "pgn-extract"),
     // They compile and run the readers that are made for other languages.

@@ -1,53 +1,49 @@
 //! `tabiya run`: from games to books.
 
 use std::{
-    env,
     io::{self, Write},
     sync::Arc,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::json;
 use tabiya_pipeline::{
-    Context, Report,
-    config::{self, Config, Engine, NamedEngine},
-    input_paths, resolve, run as run_pipeline,
+    Context, Journal, Report, Rules, Strangers, Work, config::Config, find, input_paths,
+    run as run_pipeline,
 };
-use tabiya_scorer::{Cached, EngineSpec, Health, Limit, Pool, Pov, Scorer};
+use tabiya_scorer::{Health, ScorerError};
 
-use super::service;
+use super::{
+    scoring::{Scoring, forget_engines},
+    service, watch,
+};
 use crate::{
     DONE,
     args::Run,
     config_file::{self, Purpose},
-    output::thousands,
+    output::{size, thousands},
     progress,
 };
 
 /// Runs the pipeline and prints the funnel.
 pub(crate) fn run(args: &Run) -> Result<u8> {
+    if args.watch {
+        return watch::run(&args.source);
+    }
     let loaded = config_file::load(Some(&args.source.config), &args.source.set, Purpose::Run)?;
     service::print_warnings(&loaded.warnings);
     let rules = service::rules(&loaded.config)?;
-    let sources = resolve(&input_paths(&loaded.config.input))?;
     let config = Arc::new(loaded.config);
+    let work = Work::open(&config.checkpoint.dir)?;
+    if args.fresh {
+        set_aside(&config)?;
+    }
+    let journal = Journal::open(&config, find(&input_paths(&config.input)), Strangers::Refuse)?;
     let report = service::block_on(|cx: Context| {
         let config = Arc::clone(&config);
-        async move {
-            let pool = start_pool(&config.score, &cx).await?.map(Arc::new);
-            let scorer = pool.clone().map(|pool| {
-                let cached: Arc<dyn Scorer> = Arc::new(Cached::new(pool, config.score.cache));
-                cached
-            });
-            let shown = progress::show(Arc::clone(&cx.progress), scorer.clone());
-            let result = run_pipeline(config, rules, sources, scorer, cx).await;
-            shown.finish().await;
-            if let Some(pool) = pool {
-                pool.shutdown().await;
-            }
-            Ok(result?)
-        }
+        async move { make_books(config, rules, &work, journal, cx).await }
     })?;
+    service::print_warnings(&report.warnings);
     if args.json {
         println!("{}", as_json(&report));
     } else {
@@ -56,44 +52,42 @@ pub(crate) fn run(args: &Run) -> Result<u8> {
     Ok(DONE)
 }
 
-/// Starts the engines, or gives up at a signal: a mute engine takes its time to be found out.
-async fn start_pool(section: &config::Score, cx: &Context) -> Result<Option<Pool>> {
-    let Some(spec) = engine_spec(section)? else { return Ok(None) };
-    let engines = match section.pool {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        engines => engines,
+async fn make_books(
+    config: Arc<Config>,
+    rules: Rules,
+    work: &Work,
+    journal: Journal,
+    cx: Context,
+) -> Result<Report> {
+    // Where nothing is left to score, no engine need be there.
+    let scoring = match journal.has_unread() {
+        true => Scoring::start(&config, &cx).await?,
+        false => None,
     };
-    tokio::select! {
-        pool = Pool::start(spec, engines) => Ok(Some(pool.map_err(tabiya_pipeline::Error::from)?)),
-        () = cx.stop.cancelled() => Err(tabiya_pipeline::Error::Interrupted.into()),
+    let scorer = scoring.as_ref().map(Scoring::scorer);
+    let shown = progress::show(Arc::clone(&cx.progress), scorer.clone());
+    let result = run_pipeline(Arc::clone(&config), rules, work, journal, scorer, cx).await;
+    shown.finish().await;
+    if let Some(scoring) = scoring {
+        scoring.shutdown().await;
     }
+    if let Err(tabiya_pipeline::Error::Scorer(ScorerError::AnotherEngine { .. })) = &result {
+        forget_engines(&config);
+    }
+    Ok(result?)
 }
 
-fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
-    let command = match &section.engine {
-        Engine::Named(NamedEngine::None) => return Ok(None),
-        Engine::Named(NamedEngine::Builtin) => {
-            let this = env::current_exe().context("where this program is, to start its engine")?;
-            vec![this.into_os_string(), "engine".into()]
-        }
-        Engine::Command(command) => command.iter().map(Into::into).collect(),
-    };
-    let limit = match section.limit {
-        config::Limit { depth: Some(depth), .. } => Limit::Depth(depth),
-        config::Limit { nodes: Some(nodes), .. } => Limit::Nodes(nodes),
-        config::Limit { movetime: Some(time), .. } => Limit::Movetime(time.0),
-        config::Limit { .. } => anyhow::bail!("score.limit: name a depth, nodes or a movetime"),
-    };
-    let mut spec = EngineSpec::new(command, limit);
-    spec.options =
-        section.options.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
-    spec.timeout = section.timeout.0;
-    spec.pov = match section.pov {
-        config::Pov::Auto => Pov::Auto,
-        config::Pov::Stm => Pov::SideToMove,
-        config::Pov::White => Pov::White,
-    };
-    Ok(Some(spec))
+fn set_aside(config: &Config) -> Result<()> {
+    match Journal::set_aside(config)? {
+        Some(aside) => eprintln!(
+            "starting over: {} segments with {} lines are put aside as {}; `tabiya clean` removes them",
+            aside.segments,
+            thousands(aside.lines),
+            aside.path.display()
+        ),
+        None => eprintln!("starting over: there was no journal"),
+    }
+    Ok(())
 }
 
 /// The funnel: how the games became books.
@@ -102,14 +96,18 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
     for (name, value) in service::game_rows(&report.games) {
         writeln!(out, "{name:<24}{value:>12}")?;
     }
-    if let Some(health) = &report.scorer {
+    if !config.score.engine.is_none() {
+        let health = &report.scorer.unwrap_or_default();
         writeln!(
             out,
-            "{:<24}{:>12}   over on the board {}   from memory {}   engine {}   set aside {}",
+            "{:<24}{:>12}   journal {}   over on the board {}   from memory {}   from scores.db {}   \
+             engine {}   set aside {}",
             "positions to score",
             thousands(report.games.accepted),
+            thousands(report.replayed),
             thousands(over(report, health)),
             thousands(health.cached),
+            thousands(health.stored),
             thousands(health.scored),
             thousands(report.set_aside),
         )?;
@@ -153,16 +151,8 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
 
 /// Lines that end in mate, stalemate or a dead position: nobody was asked.
 fn over(report: &Report, health: &Health) -> u64 {
-    let asked = health.cached + health.scored + report.set_aside;
-    report.games.accepted.saturating_sub(asked)
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
+    let asked = health.cached + health.stored + health.scored + report.newly_set_aside;
+    report.games.accepted.saturating_sub(report.replayed + asked)
 }
 
 fn as_json(report: &Report) -> serde_json::Value {
@@ -186,10 +176,12 @@ fn as_json(report: &Report) -> serde_json::Value {
     json!({
         "games": report.games,
         "bytes": report.bytes,
+        "replayed": report.replayed,
         "positions": report.scorer.as_ref().map(|health| json!({
             "to_score": report.games.accepted,
             "over_on_the_board": over(report, health),
             "from_memory": health.cached,
+            "from_store": health.stored,
             "engine": health.scored,
             "restarts": health.restarts,
             "set_aside": report.set_aside,

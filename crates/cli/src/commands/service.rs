@@ -4,9 +4,18 @@ use std::{future::Future, process};
 
 use anyhow::Result;
 use tabiya_model::Census;
-use tabiya_pipeline::{Context, Rules, config::Config};
+use tabiya_pipeline::{
+    Context, Journal, Rules, Strangers,
+    config::{self, Config},
+    find, input_paths,
+};
 
-use crate::{INTERRUPTED, output::thousands};
+use crate::{
+    INTERRUPTED,
+    args::ConfigArgs,
+    config_file::{self, Purpose},
+    output::thousands,
+};
 
 pub(crate) fn print_warnings(warnings: &[String]) {
     for warning in warnings {
@@ -20,6 +29,23 @@ pub(crate) fn rules(config: &Config) -> Result<Rules> {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         anyhow::anyhow!("{}", errors.join("\n"))
     })
+}
+
+/// The journal of a configuration, to look at.
+pub(crate) fn journal(source: &ConfigArgs) -> Result<(Config, Journal)> {
+    let loaded = config_file::load(Some(&source.config), &source.set, Purpose::Run)?;
+    print_warnings(&loaded.warnings);
+    let found = find(&input_paths(&loaded.config.input));
+    let journal = Journal::open(&loaded.config, found, Strangers::Refuse)?;
+    Ok((loaded.config, journal))
+}
+
+/// How many engines are to run: the number asked for, or one a core.
+pub(crate) fn engines(section: &config::Score) -> usize {
+    match section.pool {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        engines => engines,
+    }
 }
 
 /// Runs `work` to its end. A first signal asks it to stop, a second one ends the process.

@@ -180,6 +180,7 @@ impl Review<'_> {
             ("score.timeout", Some(config.score.timeout)),
             ("score.limit.movetime", config.score.limit.movetime),
             ("checkpoint.every", Some(config.checkpoint.every)),
+            ("checkpoint.publish_every", Some(config.checkpoint.publish_every)),
         ];
         let none = |time: Option<Period>| time.is_some_and(|time| time.0.is_zero());
         for (key, _) in times.into_iter().filter(|&(_, time)| none(time)) {

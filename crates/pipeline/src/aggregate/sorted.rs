@@ -8,7 +8,7 @@ use super::{
     order,
     run::{RunReader, RunWriter, remove},
 };
-use crate::Error;
+use crate::{Error, crash};
 
 /// What was counted. Can be walked as often as there are books to write.
 pub(crate) struct Sorted {
@@ -30,6 +30,7 @@ impl Sorted {
             run.push(entry)?;
         }
         self.runs.push(run.finish()?);
+        crash::point("run-spilled");
         if self.runs.len() < most {
             return Ok(());
         }

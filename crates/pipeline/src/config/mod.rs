@@ -368,11 +368,17 @@ pub struct Checkpoint {
     pub dir: PathBuf,
     /// How often finished work is made durable.
     pub every: Period,
+    /// With `--watch`: how often books are replaced at the most.
+    pub publish_every: Period,
 }
 
 impl Default for Checkpoint {
     fn default() -> Checkpoint {
-        Checkpoint { dir: PathBuf::from("work"), every: Period(Duration::from_secs(10)) }
+        Checkpoint {
+            dir: PathBuf::from("work"),
+            every: Period(Duration::from_secs(10)),
+            publish_every: Period(Duration::from_secs(60)),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod words;
 
 pub(crate) use marker::Marker;
 pub(crate) use spelling::read_san;
-pub(crate) use splitter::{Chunk, Record, Splitter};
+pub(crate) use splitter::{Chunk, Record, Resume, Splitter, Start};
 pub(crate) use tag::{TagEvent, TagSection, unescape};
 pub(crate) use words::{Fault, Words};
 

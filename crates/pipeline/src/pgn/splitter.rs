@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Marker, is_newline, line_end, read_san,
     tag::{self, TagEvent, TagSection},
@@ -39,6 +41,35 @@ pub(crate) struct Chunk {
     pub(crate) first_game: u64,
     /// Bytes of words that belong to no game.
     pub(crate) stray: u64,
+    /// How the text behind it is to be taken.
+    pub(crate) then: Resume,
+}
+
+/// What a cut between two chunks has to remember, so that reading may begin there another day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Resume {
+    /// At the start of a line, or of tags.
+    #[default]
+    LineStart,
+    /// Behind a result, or where moves begin.
+    Fresh,
+    /// In a line that no moves can begin in.
+    Stale,
+    /// At the start of a line behind the beginning of a record that is too long.
+    Overlong,
+    /// In the middle of such a line.
+    OverlongLine,
+}
+
+/// Where reading begins in a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// Bytes of text before it.
+    pub(crate) offset: u64,
+    /// Games before it.
+    pub(crate) game: u64,
+    pub(crate) resume: Resume,
 }
 
 /// Takes text in pieces and gives it back as chunks of whole records. Holds at most one chunk and
@@ -89,14 +120,16 @@ type Step = Result<(), More>;
 
 impl Splitter {
     /// `longest` is the longest text taken for one game.
-    pub(crate) fn new(longest: usize) -> Splitter {
-        Splitter {
-            chunk: Chunk::default(),
-            state: State::Between { fresh: true, line_start: true },
-            at: 0,
-            eof: false,
-            longest,
-        }
+    pub(crate) fn new(longest: usize, start: Start) -> Splitter {
+        let state = match start.resume {
+            Resume::LineStart => State::Between { fresh: true, line_start: true },
+            Resume::Fresh => State::Between { fresh: true, line_start: false },
+            Resume::Stale => State::Between { fresh: false, line_start: false },
+            Resume::Overlong => State::Overlong { mid_line: false },
+            Resume::OverlongLine => State::Overlong { mid_line: true },
+        };
+        let chunk = Chunk { offset: start.offset, first_game: start.game, ..Chunk::default() };
+        Splitter { chunk, state, at: 0, eof: false, longest }
     }
 
     /// Where text is to be appended. [`Splitter::split`] must follow.
@@ -147,8 +180,9 @@ impl Splitter {
             records: Vec::new(),
             offset: self.chunk.offset + cut as u64,
             first_game: self.chunk.first_game + self.chunk.records.len() as u64,
-            stray: 0,
+            ..Chunk::default()
         };
+        self.chunk.then = self.resume();
         self.at -= cut;
         match &mut self.state {
             State::Between { .. } | State::Overlong { .. } => {}
@@ -165,6 +199,21 @@ impl Splitter {
             }
         }
         Some(std::mem::replace(&mut self.chunk, next))
+    }
+
+    /// What is left when the text has ended: the last chunk, which may be empty.
+    pub(crate) fn finish(mut self) -> Chunk {
+        self.take().unwrap_or(self.chunk)
+    }
+
+    fn resume(&self) -> Resume {
+        match self.state {
+            State::Between { line_start: true, .. } | State::Tags { .. } => Resume::LineStart,
+            State::Between { fresh: true, .. } | State::Moves { .. } => Resume::Fresh,
+            State::Between { .. } => Resume::Stale,
+            State::Overlong { mid_line: false } => Resume::Overlong,
+            State::Overlong { mid_line: true } => Resume::OverlongLine,
+        }
     }
 
     fn step(&mut self) -> Step {
@@ -497,27 +546,40 @@ mod tests {
 
     use super::*;
 
-    /// The records, whatever the pieces.
+    /// The records, whatever the pieces. With pieces of an odd length, every chunk is followed by
+    /// a splitter that knows of the ones before only what a cut remembers.
     fn split(text: &[u8], piece: usize, chunk: usize, longest: usize) -> Vec<(u64, String, usize)> {
-        let mut splitter = Splitter::new(longest);
+        let mut splitter = Splitter::new(longest, Start::default());
         let mut records = Vec::new();
-        let mut take = |splitter: &mut Splitter| {
-            let Some(chunk) = splitter.take() else { return };
+        let mut keep = |chunk: &Chunk| {
             for record in &chunk.records {
                 let start = chunk.offset + record.text.start as u64;
                 let text = String::from_utf8_lossy(&chunk.text[record.text.clone()]).into_owned();
                 records.push((start, text, record.moves - record.text.start));
             }
         };
-        for piece in text.chunks(piece) {
-            splitter.buffer().extend_from_slice(piece);
+        for part in text.chunks(piece) {
+            splitter.buffer().extend_from_slice(part);
             splitter.split(false);
-            if splitter.len() >= chunk {
-                take(&mut splitter);
+            if splitter.len() >= chunk
+                && let Some(chunk) = splitter.take()
+            {
+                keep(&chunk);
+                if piece % 2 == 1 {
+                    let start = Start {
+                        offset: chunk.offset + chunk.text.len() as u64,
+                        game: chunk.first_game + chunk.records.len() as u64,
+                        resume: chunk.then,
+                    };
+                    let rest = std::mem::take(splitter.buffer());
+                    splitter = Splitter::new(longest, start);
+                    splitter.buffer().extend(rest);
+                    splitter.split(false);
+                }
             }
         }
         splitter.split(true);
-        take(&mut splitter);
+        keep(&splitter.finish());
         records
     }
 

@@ -11,9 +11,9 @@ use futures_util::future::BoxFuture;
 use shakmaty::{Chess, Position};
 use tabiya_model::Score;
 use tabiya_pipeline::{
-    Context, Error, Report, Rules,
+    Context, Error, Journal, Report, Rules, Strangers, Work,
     config::{Book, Codec, Config, Engine, Format, NamedEngine},
-    resolve, run,
+    find, run,
 };
 use tabiya_scorer::{Health, Identity, Limit, Pov, Scorer, ScorerError, Verdict};
 use tabiya_testkit::pseudo_score;
@@ -68,7 +68,9 @@ impl Bench {
     ) -> Result<Report, Error> {
         let files: Vec<PathBuf> = self.config.input.files.iter().map(PathBuf::from).collect();
         let rules = Rules::compile(&self.config.filter).unwrap();
-        run(Arc::new(self.config.clone()), rules, resolve(&files)?, scorer, cx).await
+        let work = Work::open(&self.config.checkpoint.dir)?;
+        let journal = Journal::open(&self.config, find(&files), Strangers::Refuse)?;
+        run(Arc::new(self.config.clone()), rules, &work, journal, scorer, cx).await
     }
 }
 

@@ -8,5 +8,6 @@
 )]
 
 mod bench;
+mod journal;
 mod oracle;
 mod trouble;

@@ -1,12 +1,15 @@
 //! The engine's ends of the conversation.
 //!
-//! A thread reads lines, so that a search can look whether one has come without waiting for it.
-//! Lines that cannot be answered while searching wait for its end, a bounded number of them;
-//! beyond that the sender waits.
+//! Short searches are answered without more ado: one thread reads, thinks and writes, and what it
+//! has to say goes out at once, before it waits for more. From the first search that takes longer
+//! a thread of its own reads lines, so that a search can look whether one has come without waiting
+//! for it. Lines that cannot be answered while searching wait for its end, a bounded number of
+//! them; beyond that the sender waits.
 
 use std::{
     collections::VecDeque,
-    io::{self, BufRead, Read, Write},
+    io::{self, BufRead, BufWriter, Read, Write},
+    mem,
     sync::mpsc::{Receiver, TryRecvError, sync_channel},
     thread,
 };
@@ -17,16 +20,20 @@ use super::search::{Listener, Report, mate_in};
 
 /// Longer lines are not commands.
 const LINE_MAX: u64 = 64 * 1024;
+/// A search that looks for input less often is over before anybody misses an answer.
+const SHORT: u32 = 16;
 /// Lines that wait for the end of a search.
 const WAITING_MAX: usize = 256;
 
-pub(super) struct Console<W> {
-    lines: Receiver<io::Result<String>>,
+pub(super) struct Console<W: Write> {
+    input: Input,
     waiting: VecDeque<String>,
-    output: W,
+    output: BufWriter<W>,
     /// No more lines will come.
     ended: bool,
-    /// The search going on ends only by a command.
+    /// How often the search going on has looked for input.
+    looks: u32,
+    /// It ends only by a command.
     infinite: bool,
     stopped: bool,
     quit: bool,
@@ -34,28 +41,58 @@ pub(super) struct Console<W> {
     failed: Option<io::Error>,
 }
 
-impl<W: Write> Console<W> {
-    pub(super) fn new(input: impl BufRead + Send + 'static, output: W) -> io::Result<Console<W>> {
-        let (sender, lines) = sync_channel(16);
-        thread::Builder::new().name("engine input".to_owned()).spawn(move || {
-            let mut input = input;
-            while let Some(line) = read_line(&mut input).transpose() {
-                let failed = line.is_err();
-                if sender.send(line).is_err() || failed {
-                    break;
+/// Where lines come from.
+enum Input {
+    /// Read when they are asked for.
+    Direct(Box<dyn BufRead + Send>),
+    /// Read by a thread.
+    Heard(Receiver<io::Result<String>>),
+}
+
+impl Input {
+    /// The next line, once there is one.
+    fn next(&mut self) -> io::Result<Option<String>> {
+        match self {
+            Input::Direct(input) => read_line(input),
+            Input::Heard(lines) => lines.recv().ok().transpose(),
+        }
+    }
+
+    /// Has a thread read from now on, if none does.
+    fn listen(&mut self) -> io::Result<&Receiver<io::Result<String>>> {
+        if let Input::Direct(input) = self {
+            let mut input = mem::replace(input, Box::new(io::empty()));
+            let (sender, lines) = sync_channel(16);
+            thread::Builder::new().name("engine input".to_owned()).spawn(move || {
+                while let Some(line) = read_line(&mut input).transpose() {
+                    let failed = line.is_err();
+                    if sender.send(line).is_err() || failed {
+                        break;
+                    }
                 }
-            }
-        })?;
-        Ok(Console {
-            lines,
+            })?;
+            *self = Input::Heard(lines);
+        }
+        match self {
+            Input::Heard(lines) => Ok(lines),
+            Input::Direct(_) => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
+impl<W: Write> Console<W> {
+    pub(super) fn new(input: impl BufRead + Send + 'static, output: W) -> Console<W> {
+        Console {
+            input: Input::Direct(Box::new(input)),
             waiting: VecDeque::new(),
-            output,
+            output: BufWriter::new(output),
             ended: false,
+            looks: 0,
             infinite: false,
             stopped: false,
             quit: false,
             failed: None,
-        })
+        }
     }
 
     /// The next line, or `None` at the end of input and after `quit`.
@@ -66,26 +103,34 @@ impl<W: Write> Console<W> {
         if let Some(line) = self.waiting.pop_front() {
             return Ok(Some(line));
         }
-        self.lines.recv().ok().transpose()
+        self.flush()?;
+        self.input.next()
     }
 
-    /// Writes one or more lines.
+    /// Says one or more lines, before the next one is waited for.
     pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.output, "{text}")?;
-        self.output.flush()
+        writeln!(self.output, "{text}")
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        match self.output.buffer().is_empty() {
+            true => Ok(()),
+            false => self.output.flush(),
+        }
     }
 
     pub(super) fn begin_search(&mut self, infinite: bool) {
         self.infinite = infinite;
+        self.looks = 0;
         self.stopped = false;
     }
 
     /// Waits for `stop` if only that ends the search, and tells what went wrong during it.
     pub(super) fn end_search(&mut self) -> io::Result<()> {
         while self.infinite && !self.stopped && !self.ended && self.failed.is_none() {
-            match self.lines.recv() {
-                Ok(line) => self.hear(line),
-                Err(_) => self.ended = true,
+            match self.flush().and_then(|()| self.input.next()).transpose() {
+                Some(line) => self.hear(line),
+                None => self.ended = true,
             }
         }
         self.failed.take().map_or(Ok(()), Err)
@@ -110,12 +155,23 @@ impl<W: Write> Console<W> {
 
 impl<W: Write> Listener for Console<W> {
     fn interrupted(&mut self) -> bool {
+        self.looks += 1;
+        if self.looks < SHORT && !self.infinite && matches!(self.input, Input::Direct(_)) {
+            return false;
+        }
         while self.waiting.len() < WAITING_MAX && !self.ended {
-            match self.lines.try_recv() {
-                Ok(line) => self.hear(line),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => self.ended = true,
+            match self.input.listen().map(Receiver::try_recv) {
+                Ok(Ok(line)) => self.hear(line),
+                Ok(Err(TryRecvError::Empty)) => break,
+                Ok(Err(TryRecvError::Disconnected)) => self.ended = true,
+                Err(err) => {
+                    self.failed.get_or_insert(err);
+                    break;
+                }
             }
+        }
+        if let Err(err) = self.flush() {
+            self.failed.get_or_insert(err);
         }
         // At the end of input a search that has a limit is still worth its answer.
         self.stopped || self.failed.is_some() || (self.ended && self.infinite)

@@ -8,14 +8,14 @@
 
 mod command;
 mod console;
-mod eval;
 mod exchange;
+mod features;
+pub mod net;
 mod ranking;
 mod search;
 mod table;
 #[cfg(test)]
 mod tests;
-mod weights;
 
 use std::io::{self, BufRead, Write};
 
@@ -35,7 +35,7 @@ pub use ranking::Ranking;
 ///
 /// Only if reading or writing fails; bad commands are answered.
 pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> io::Result<()> {
-    let mut console = Console::new(input, output)?;
+    let mut console = Console::new(input, output);
     let mut game = Some(Game::from_position(Chess::default()));
     let mut table = Table::new(HASH.0);
 
@@ -60,13 +60,15 @@ pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> io::Resu
             Err(Refused::Other(why)) => console.say(&format!("info string {why}"))?,
         }
     }
-    Ok(())
+    console.flush()
 }
 
-fn identity() -> String {
-    let (version, (default, max)) = (env!("CARGO_PKG_VERSION"), HASH);
+/// What the engine says of itself: its name with its version and its net, and its options. Scores
+/// are filed under the name: a search that gives others needs another version.
+pub fn identity() -> String {
+    let (version, net, (default, max)) = (env!("CARGO_PKG_VERSION"), net::name(), HASH);
     format!(
-        "id name tabiya {version}\n\
+        "id name tabiya {version} net {net}\n\
          id author the tabiya authors\n\
          option name Hash type spin default {default} min 1 max {max}\n\
          uciok"
@@ -75,7 +77,7 @@ fn identity() -> String {
 
 fn static_value(game: Option<&Game>) -> String {
     match game {
-        Some(game) => format!("info string evaluation cp {}", eval::evaluate(&game.pos)),
+        Some(game) => format!("info string evaluation cp {}", net::evaluate(&game.pos)),
         None => "info string no position".to_owned(),
     }
 }

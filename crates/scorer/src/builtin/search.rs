@@ -2,15 +2,15 @@
 //!
 //! Everything is in integers and nothing outlives a search, so the same position and limit give
 //! the same score whatever was searched before. The depths, reductions and margins are decided
-//! here; what a quiet position is worth is decided in `eval`.
+//! here; what a quiet position is worth is decided in `net`.
 
 use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, EnPassantMode, Move, MoveList, Position, Role, zobrist::Zobrist64};
 
 use super::{
-    eval::evaluate,
     exchange::{loses, value},
+    net::evaluate,
     table::{Bound, Known, Table},
 };
 
@@ -32,6 +32,8 @@ const HOPE: i32 = 200;
 const CALM: i32 = 50;
 /// From here on that is believed.
 const CALM_DEPTH: i32 = 3;
+/// Only within these bounds: where a side is winning, evaluations hardly differ and mates are near.
+const CALM_BOUND: i32 = 700;
 
 /// How often the clock and the input are looked at, in nodes.
 const LOOK_EVERY: u64 = 1024;
@@ -248,7 +250,7 @@ impl<'a, L: Listener> Search<'a, L> {
         }
         // With few plies to go a position far outside the window will not come back into it.
         let mut hopeless = false;
-        if narrow && !check && depth <= CALM_DEPTH && beta.abs() < MATE_BOUND {
+        if narrow && !check && depth <= CALM_DEPTH && beta.abs() < CALM_BOUND {
             let value = evaluate(pos);
             if value - CALM * depth >= beta {
                 return value - CALM * depth;

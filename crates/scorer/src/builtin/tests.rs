@@ -161,15 +161,15 @@ fn a_mirrored_position_has_the_same_value() {
         let pos = position(fen);
         let mirrored: Setup = pos.to_setup(shakmaty::EnPassantMode::Legal).into_mirrored();
         let mirrored: Chess = mirrored.position(CastlingMode::Standard).unwrap();
-        assert_eq!(eval::evaluate(&pos), eval::evaluate(&mirrored), "{fen}");
+        assert_eq!(net::evaluate(&pos), net::evaluate(&mirrored), "{fen}");
     }
 }
 
 #[test]
 fn material_outweighs_the_rest() {
     let queen_up = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1";
-    assert!(eval::evaluate(&position(queen_up)) < -500);
-    assert!(eval::evaluate(&Chess::default()).abs() < 100);
+    assert!(net::evaluate(&position(queen_up)) < -500);
+    assert!(net::evaluate(&Chess::default()).abs() < 100);
 }
 
 #[test]

@@ -133,6 +133,29 @@ async fn an_engine_that_crashes_now_and_then_loses_nothing() {
     );
 }
 
+/// One position in a hundred crashes it, one in a thousand hangs it.
+#[tokio::test]
+async fn all_others_are_scored_as_in_a_clean_run() {
+    let positions = wandering(1500);
+    let clean = Pool::start(Fake::new("normal").spec.clone(), 2).await.unwrap();
+    let clean = clean.score(positions.clone()).await.unwrap();
+    let mut fake = Fake::new("unreliable");
+    fake.spec.timeout = Duration::from_secs(1);
+    let pool = Pool::start(fake.spec.clone(), 2).await.unwrap();
+    let verdicts = pool.score(positions).await.unwrap();
+    let mut set_aside = Vec::new();
+    for (verdict, clean) in verdicts.iter().zip(&clean) {
+        match verdict.score() {
+            Some(_) => assert_eq!(verdict, clean),
+            None => set_aside.push(texts(&[*verdict]).concat()),
+        }
+    }
+    let count = |reason| set_aside.iter().filter(|other| *other == reason).count();
+    assert!((5..30).contains(&count("ENGINE_CRASH")), "{set_aside:?}");
+    assert!((1..6).contains(&count("ENGINE_TIMEOUT")), "{set_aside:?}");
+    assert_eq!(pool.health().set_aside, set_aside.len() as u64);
+}
+
 #[tokio::test]
 async fn an_engine_that_scores_nothing_at_all_is_given_up() {
     let mut fake = Fake::new("no-score");
@@ -229,6 +252,23 @@ async fn carriage_returns_odd_bytes_and_capitals_are_read() {
     let (verdicts, health, _fake) = score_three("garbage").await;
     assert_eq!(verdicts, ["cp 1"; 3]);
     assert_eq!(health.restarts, 0);
+}
+
+#[tokio::test]
+async fn a_banner_is_no_answer() {
+    let (verdicts, health, _fake) = score_three("banner").await;
+    assert_eq!(verdicts, ["cp 1"; 3]);
+    assert_eq!(health.restarts, 0);
+}
+
+#[tokio::test]
+async fn a_readyok_that_gets_lost_costs_the_engine_and_no_score() {
+    let mut fake = Fake::new("merged-readyok");
+    fake.spec.startup = Duration::from_millis(800);
+    let pool = Pool::start(fake.spec.clone(), 1).await.unwrap();
+    let verdicts = pool.score(wandering(4)).await.unwrap();
+    assert!(verdicts.iter().all(|verdict| verdict.score().is_some()));
+    assert!(pool.health().restarts > 0);
 }
 
 #[tokio::test]

@@ -1,42 +1,19 @@
-//! What a position is worth without looking ahead: a weighted sum of features.
+//! What the net sees of a position: not only where the pieces stand, but what they do.
 //!
-//! Every feature is counted for White and against Black, from each side's own view of the board,
-//! so a mirrored position gets the mirrored score. A weight is a pair: what the feature counts
-//! with all pieces on the board, and what it counts with none; in between it is a mixture.
+//! Every feature is counted for each side, from that side's own view of the board, so a mirrored
+//! position has the same features with the sides changed. Most say yes or no; the few that can
+//! occur several times are counted as often as they do.
 
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Position, Role, Square, attacks};
 
-use super::weights::WEIGHTS;
+// Where each group of features begins.
 
-/// The value of a position in centipawns, from the view of the side to move.
-pub(super) fn evaluate(pos: &Chess) -> i32 {
-    let (mut middle, mut end) = (0, 0);
-    features(pos, |feature, count| {
-        let [m, e] = WEIGHTS[feature];
-        middle += i32::from(m) * count;
-        end += i32::from(e) * count;
-    });
-    let phase = phase(pos.board());
-    let white = (middle * phase + end * (PHASE_MAX - phase)) / PHASE_MAX;
-    pos.turn().fold_wb(white, -white)
-}
-
-/// The phase with all pieces on the board.
-const PHASE_MAX: i32 = 24;
-
-/// How many pieces are left: `PHASE_MAX` at the start, 0 when only pawns and kings remain.
-fn phase(board: &Board) -> i32 {
-    let minors = (board.knights() | board.bishops()).count();
-    let phase = minors + 2 * board.rooks().count() + 4 * board.queens().count();
-    (phase as i32).min(PHASE_MAX)
-}
-
-// Where each group of features begins in `WEIGHTS`.
-
-/// A piece on a square: role × square. Contains the material.
+/// A piece on a square and how safe it is there: role × safety × square.
 const PLACE: usize = 0;
+/// How safe a piece is: defended or not, and attacked not at all, by its like, or by its betters.
+const SAFETY: usize = 5;
 /// Squares a knight, bishop, rook or queen can go to: role × number.
-const MOBILITY: usize = PLACE + 6 * 64;
+const MOBILITY: usize = PLACE + PLACES;
 /// Pawns with a pawn of their own behind them.
 const DOUBLED: usize = MOBILITY + 4 * 28;
 /// Pawns with no neighbour, on a closed and on a half-open file.
@@ -51,10 +28,10 @@ const SUPPORTED: usize = PASSED + 8;
 const PHALANX: usize = SUPPORTED + 8;
 /// Two bishops.
 const BISHOP_PAIR: usize = PHALANX + 8;
-/// Pawns on the colour of a bishop of their side.
+/// Bishops by the number of pawns of their side on their colour.
 const BISHOP_PAWNS: usize = BISHOP_PAIR + 1;
 /// Rooks on a half-open and on an open file.
-const ROOK_FILE: usize = BISHOP_PAWNS + 1;
+const ROOK_FILE: usize = BISHOP_PAWNS + 9;
 /// Knights and bishops that a pawn defends and none can attack.
 const OUTPOST: usize = ROOK_FILE + 2;
 /// Nearest pawn in front of the king, on its file and those beside it: by how far the file is
@@ -73,35 +50,46 @@ const CASTLING: usize = SAFE_CHECK + 4;
 const THREAT: usize = CASTLING + 2;
 /// Attacked and undefended: is the attacker to move × role of the victim.
 const HANGING: usize = THREAT + 2 * 3 * 6;
-/// The move.
-const TEMPO: usize = HANGING + 2 * 6;
 /// How many features there are.
-pub(super) const FEATURES: usize = TEMPO + 1;
+pub const FEATURES: usize = HANGING + 2 * 6;
 
-/// Calls `add` with each feature of the position and how often it occurs, negative for Black.
-fn features(pos: &Chess, mut add: impl FnMut(usize, i32)) {
+/// How many features tell of places; they are the first.
+pub const PLACES: usize = 6 * SAFETY * 64;
+
+/// A feature of a place without its safety: role × square.
+///
+/// What is learned of a piece on a square should help wherever it stands there, safe or not; this
+/// is the feature that training shares between them.
+pub fn place(feature: usize) -> Option<usize> {
+    (feature < PLACES).then(|| feature / (SAFETY * 64) * 64 + feature % 64)
+}
+
+/// Calls `add` with each feature of the position, and whether the side to move has it.
+pub fn features(pos: &Chess, mut add: impl FnMut(bool, usize)) {
     let board = pos.board();
-    let sides = Color::ALL.map(|color| Side::new(board, color));
-    let [white, black] = &sides;
-    let aimed_white = pieces(board, white, black, &mut |feature, count| add(feature, count as i32));
-    let aimed_black =
-        pieces(board, black, white, &mut |feature, count| add(feature, -(count as i32)));
+    let [white, black] = Color::ALL.map(|color| Side::new(board, color));
+    let aimed_white = Aimed::new(board, &white, &black);
+    let aimed_black = Aimed::new(board, &black, &white);
     for (us, them, ours, theirs) in
-        [(white, black, &aimed_white, &aimed_black), (black, white, &aimed_black, &aimed_white)]
+        [(&white, &black, &aimed_white, &aimed_black), (&black, &white, &aimed_black, &aimed_white)]
     {
-        let sign = us.color.fold_wb(1, -1);
         let to_move = us.color == pos.turn();
-        let mut add = |feature, count: usize| add(feature, sign * count as i32);
+        let mut add = |feature| add(to_move, feature);
 
+        places(board, us, them, (ours, theirs), &mut add);
         pawns(us, them, &mut add);
+        pieces(board, us, them, &mut add);
         assault(board, us, them, (ours, theirs), &mut add);
         shelter(us, them, &mut add);
         threats(board, us, them, (ours, theirs), to_move, &mut add);
         for (idx, side) in CastlingSide::ALL.into_iter().enumerate() {
-            add(CASTLING + idx, usize::from(pos.castles().has(us.color, side)));
+            times(usize::from(pos.castles().has(us.color, side)), CASTLING + idx, &mut add);
         }
-        add(TEMPO, usize::from(to_move));
     }
+}
+
+fn times(count: usize, feature: usize, add: &mut impl FnMut(usize)) {
+    (0..count).for_each(|_| add(feature));
 }
 
 /// What both halves of the count need to know about one side.
@@ -154,65 +142,99 @@ struct Aimed {
     strength: usize,
 }
 
-fn pawns(us: &Side, them: &Side, add: &mut impl FnMut(usize, usize)) {
-    for square in us.pawns {
-        add(PLACE + us.view(square).to_usize(), 1);
+impl Aimed {
+    fn new(board: &Board, us: &Side, them: &Side) -> Aimed {
+        let mut aimed = Aimed { by_role: [Bitboard::EMPTY; 4], all: us.bites, strength: 0 };
+        let occupied = board.occupied();
+        let ring =
+            them.king.into_iter().fold(them.king, |ring, king| ring | attacks::king_attacks(king));
+        for ((role, strength), by_role) in PIECES.into_iter().zip(&mut aimed.by_role) {
+            for square in us.all & board.by_role(role) {
+                let targets = attacks::attacks(square, role.of(us.color), occupied);
+                *by_role |= targets;
+                if targets.intersects(ring) {
+                    aimed.strength += strength;
+                }
+            }
+            aimed.all |= *by_role;
+        }
+        for king in us.king {
+            aimed.all |= attacks::king_attacks(king);
+        }
+        aimed
     }
+}
+
+/// All but pawns and kings, and how strong they are against a king.
+const PIECES: [(Role, usize); 4] =
+    [(Role::Knight, 2), (Role::Bishop, 2), (Role::Rook, 3), (Role::Queen, 4)];
+
+fn places(
+    board: &Board,
+    us: &Side,
+    them: &Side,
+    (ours, theirs): (&Aimed, &Aimed),
+    add: &mut impl FnMut(usize),
+) {
+    let [knights, bishops, rooks, _] = theirs.by_role;
+    let minor = them.bites | knights | bishops;
+    // What is attacked by something worth less.
+    let chased = [Bitboard::EMPTY, them.bites, them.bites, minor, minor | rooks, theirs.all];
+    for ((idx, role), chased) in Role::ALL.into_iter().enumerate().zip(chased) {
+        for square in us.all & board.by_role(role) {
+            let defended = ours.all.contains(square);
+            let safety = match theirs.all.contains(square) {
+                false => usize::from(!defended),
+                true if chased.contains(square) => 4,
+                true => 2 + usize::from(!defended),
+            };
+            add(PLACE + (idx * SAFETY + safety) * 64 + us.view(square).to_usize());
+        }
+    }
+}
+
+fn pawns(us: &Side, them: &Side, add: &mut impl FnMut(usize)) {
     let (own, theirs) = (files(us.pawns), files(them.pawns));
     let isolated = us.pawns & !beside(own);
     let backward = up(us.pawns, us.color) & them.bites & !us.reach;
-    add(DOUBLED, (us.pawns & us.front).count());
-    add(ISOLATED, (isolated & theirs).count());
-    add(ISOLATED + 1, (isolated & !theirs).count());
-    add(BACKWARD, backward.count());
+    times((us.pawns & us.front).count(), DOUBLED, add);
+    times((isolated & theirs).count(), ISOLATED, add);
+    times((isolated & !theirs).count(), ISOLATED + 1, add);
+    times(backward.count(), BACKWARD, add);
     for (feature, pawns) in [
         (PASSED, us.pawns & !them.front & !them.reach),
         (SUPPORTED, us.pawns & us.bites),
         (PHALANX, us.pawns & beside(us.pawns)),
     ] {
         for square in pawns {
-            add(feature + us.rank(square), 1);
+            add(feature + us.rank(square));
         }
     }
 }
 
-fn pieces(board: &Board, us: &Side, them: &Side, add: &mut impl FnMut(usize, usize)) -> Aimed {
-    let mut aimed = Aimed { by_role: [Bitboard::EMPTY; 4], all: us.bites, strength: 0 };
+fn pieces(board: &Board, us: &Side, them: &Side, add: &mut impl FnMut(usize)) {
     let occupied = board.occupied();
-    let ring =
-        them.king.into_iter().fold(them.king, |ring, king| ring | attacks::king_attacks(king));
-    let roles = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
-    for (idx, (role, strength)) in roles.into_iter().zip([2, 2, 3, 4]).enumerate() {
+    for (idx, (role, _)) in PIECES.into_iter().enumerate() {
         for square in us.all & board.by_role(role) {
             let targets = attacks::attacks(square, role.of(us.color), occupied);
-            aimed.by_role[idx] |= targets;
-            aimed.all |= targets;
-            if targets.intersects(ring) {
-                aimed.strength += strength;
-            }
-            add(PLACE + (idx + 1) * 64 + us.view(square).to_usize(), 1);
-            add(MOBILITY + idx * 28 + (targets & !us.all & !them.bites).count().min(27), 1);
+            add(MOBILITY + idx * 28 + (targets & !us.all & !them.bites).count().min(27));
         }
-    }
-    for king in us.king {
-        aimed.all |= attacks::king_attacks(king);
-        add(PLACE + 5 * 64 + us.view(king).to_usize(), 1);
     }
 
     let bishops = us.all & board.bishops();
     for squares in [Bitboard::LIGHT_SQUARES, Bitboard::DARK_SQUARES] {
-        add(BISHOP_PAWNS, (bishops & squares).count() * (us.pawns & squares).count());
+        let pawns = (us.pawns & squares).count().min(8);
+        times((bishops & squares).count(), BISHOP_PAWNS + pawns, add);
     }
-    add(BISHOP_PAIR, usize::from(bishops.more_than_one()));
+    times(usize::from(bishops.more_than_one()), BISHOP_PAIR, add);
 
     let rooks = us.all & board.rooks() & !files(us.pawns);
-    add(ROOK_FILE, (rooks & files(them.pawns)).count());
-    add(ROOK_FILE + 1, (rooks & !files(them.pawns)).count());
+    times((rooks & files(them.pawns)).count(), ROOK_FILE, add);
+    times((rooks & !files(them.pawns)).count(), ROOK_FILE + 1, add);
 
     let outposts = us.bites & !them.reach;
-    add(OUTPOST, (outposts & us.all & board.knights()).count());
-    add(OUTPOST + 1, (outposts & bishops).count());
-    aimed
+    times((outposts & us.all & board.knights()).count(), OUTPOST, add);
+    times((outposts & bishops).count(), OUTPOST + 1, add);
 }
 
 fn assault(
@@ -220,21 +242,21 @@ fn assault(
     us: &Side,
     them: &Side,
     (ours, theirs): (&Aimed, &Aimed),
-    add: &mut impl FnMut(usize, usize),
+    add: &mut impl FnMut(usize),
 ) {
     let queen = (us.all & board.queens()).any();
-    add(ASSAULT + usize::from(queen) * 16 + ours.strength.min(15), 1);
+    add(ASSAULT + usize::from(queen) * 16 + ours.strength.min(15));
     for king in them.king {
         let diagonal = attacks::bishop_attacks(king, board.occupied());
         let straight = attacks::rook_attacks(king, board.occupied());
         let from = [attacks::knight_attacks(king), diagonal, straight, diagonal | straight];
         for (idx, (from, targets)) in from.into_iter().zip(ours.by_role).enumerate() {
-            add(SAFE_CHECK + idx, (from & targets & !us.all & !theirs.all).count());
+            times((from & targets & !us.all & !theirs.all).count(), SAFE_CHECK + idx, add);
         }
     }
 }
 
-fn shelter(us: &Side, them: &Side, add: &mut impl FnMut(usize, usize)) {
+fn shelter(us: &Side, them: &Side, add: &mut impl FnMut(usize)) {
     for king in us.king {
         let ahead = fill(Bitboard::from_rank(king.rank()), us.color);
         for file in beside(files(us.king)) & Bitboard::from_rank(king.rank()) | us.king {
@@ -245,7 +267,7 @@ fn shelter(us: &Side, them: &Side, add: &mut impl FnMut(usize, usize)) {
                     .into_iter()
                     .map(|pawn| king.rank().distance(pawn.rank()))
                     .min();
-                add(feature + edge * 8 + nearest.unwrap_or(7) as usize, 1);
+                add(feature + edge * 8 + nearest.unwrap_or(7) as usize);
             }
         }
     }
@@ -257,7 +279,7 @@ fn threats(
     them: &Side,
     (ours, theirs): (&Aimed, &Aimed),
     to_move: bool,
-    add: &mut impl FnMut(usize, usize),
+    add: &mut impl FnMut(usize),
 ) {
     let turn = usize::from(to_move);
     let [knights, bishops, rooks, _] = ours.by_role;
@@ -267,11 +289,11 @@ fn threats(
         [(us.bites, !board.pawns()), (knights | bishops, major), (rooks, board.queens())];
     for (idx, (attacked, worth_more)) in attackers.into_iter().enumerate() {
         for square in attacked & pieces & worth_more {
-            add(THREAT + (turn * 3 + idx) * 6 + role_idx(board, square), 1);
+            add(THREAT + (turn * 3 + idx) * 6 + role_idx(board, square));
         }
     }
     for square in ours.all & pieces & !theirs.all {
-        add(HANGING + turn * 6 + role_idx(board, square), 1);
+        add(HANGING + turn * 6 + role_idx(board, square));
     }
 }
 
