@@ -93,7 +93,7 @@ fn damage_is_told_and_the_rest_is_saved() {
     let middle = bytes.len() / 2 / 4096 * 4096;
     bytes[middle..middle + 4096].fill(0xa5);
     folder.write("work/scores.db", &bytes);
-    let told = folder.run(["run"]).failed(1);
+    let told = folder.run(["run", "--fresh"]).failed(1);
     assert!(told.contains("SCORES") && told.contains("--salvage"), "{told}");
     let told = scores(&folder, &["check"]).failed(1);
     assert!(told.contains("work/scores.db: damaged"), "{told}");
@@ -142,4 +142,20 @@ fn what_was_scored_before_a_kill_is_scored_for_good() {
     run.wait().unwrap();
     assert!((10..1000).contains(&kept()));
     assert_eq!(json(scores(&folder, &["check"]))["sound"], kept());
+}
+
+/// The dialect for engines at a prompt, with a real one.
+#[test]
+fn phalanx_scores_at_its_prompt() {
+    let folder = Folder::new();
+    for file in ["pipeline.toml", "tests/data/sample.pgn.zst"] {
+        folder.write(file, fs::read(root().join(file)).unwrap());
+    }
+    let run = ["run", "--json", "--set", r#"score.engine=["phalanx"]"#];
+    let preset = ["--set", r#"score.console={preset="phalanx"}"#];
+    let report = json(folder.run(run.iter().chain(&preset)));
+    assert!(report["positions"]["engine"].as_u64().unwrap() > 2000, "{report}");
+    assert_eq!(report["positions"]["set_aside"], 0);
+    let stats = folder.run(["scores", "stats"]).ok();
+    assert!(stats.contains("console") && stats.contains("Phalanx"), "{stats}");
 }

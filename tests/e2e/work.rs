@@ -159,3 +159,35 @@ fn a_service_takes_up_files_and_configurations() {
         assert!(serde_json::from_str::<Value>(line).unwrap()["level"].is_string(), "{line}");
     }
 }
+
+/// The games that earlier rules let through need no engine under narrower ones, nor do earlier
+/// rules when they come back.
+#[test]
+fn an_engine_is_started_for_new_positions_alone() {
+    let folder = fresh();
+    let engine =
+        folder.write("engine.sh", "#!/bin/sh\necho x >> starts\nexec \"$TABIYA\" engine\n");
+    std::fs::set_permissions(&engine, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let starts = || fs::read_to_string(folder.path("starts")).unwrap_or_default().lines().count();
+    let run = |set: &str| -> Value {
+        let args = ["run", "--json", "--set", r#"score.engine=["./engine.sh"]"#, "--set", set];
+        let output =
+            folder.command(args).env("TABIYA", env!("CARGO_BIN_EXE_tabiya")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let first = run("filter.plies=24");
+    let begun = starts();
+    assert!(begun > 0 && first["positions"]["engine"].as_u64().unwrap() > 0);
+    let narrower = run(r#"filter.outcomes=["white"]"#);
+    assert!(
+        narrower["bytes"].as_u64().unwrap() > 0 && narrower["lines"]["seen"].as_u64() > Some(0)
+    );
+    assert_eq!((&narrower["positions"]["engine"], starts()), (&0.into(), begun));
+    let other = run("filter.plies=20");
+    assert!(other["positions"]["engine"].as_u64().unwrap() > 0 && starts() > begun);
+    let begun = starts();
+    let back = run("filter.plies=24");
+    assert_eq!((&back["bytes"], starts()), (&0.into(), begun));
+    assert_eq!(back["lines"], first["lines"]);
+}

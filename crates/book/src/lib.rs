@@ -8,6 +8,23 @@
 //!
 //! Bytes from a disk are never trusted: whatever they are, a book answers with legal moves or
 //! with an [`Error`].
+//!
+//! To play from a book of any format:
+//!
+//! ```no_run
+//! use shakmaty::{Chess, Position};
+//!
+//! let book = tabiya_book::open("book.bin")?;
+//! let mut position = Chess::default();
+//! for _ in 0..24 {
+//!     // Best first; a weight of 0 says "never".
+//!     let moves = book.moves(&position)?;
+//!     let Some(best) = moves.iter().find(|found| found.is_playable()) else { break };
+//!     println!("{}", tabiya_model::uci(best.m));
+//!     position.play_unchecked(best.m);
+//! }
+//! # Ok::<(), tabiya_book::Error>(())
+//! ```
 
 pub mod abk;
 mod book;

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Config(Config),
     /// The built-in UCI engine, on standard input and output.
     Engine,
+    /// A UCI engine that plays from a book, then hands over to the engine behind it.
+    Uci(Uci),
     /// Completions for a shell, on standard output.
     Completions {
         /// Which shell.
@@ -179,6 +181,38 @@ pub(crate) struct Probe {
     /// Print the position's key and moves as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `uci`.
+#[derive(Debug, Options)]
+pub(crate) struct Uci {
+    /// The book, in any format that can be read.
+    #[arg(long)]
+    pub(crate) book: PathBuf,
+    /// The engine to hand over to, which also does all analysis. Without one, the end of the book
+    /// is said and answered with the null move.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) engine: Option<PathBuf>,
+    /// How to choose among the moves of a position. A GUI may change this and the next.
+    #[arg(long, default_value = "best")]
+    pub(crate) pick: Pick,
+    /// Close the book after so many half-moves of the game.
+    #[arg(long, value_name = "PLIES", default_value_t = 1000)]
+    pub(crate) depth: u32,
+    /// The beginning of chance: the same seed picks the same moves.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Arguments for the engine, after "--".
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub(crate) engine_args: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pick {
+    /// The best move.
+    Best,
+    /// By chance, in proportion to the weights.
+    Weight,
 }
 
 #[derive(Debug, Subcommand)]

@@ -70,10 +70,13 @@ pub enum Error {
     #[error("{class}: {error}", class = .0.name(), error = .0)]
     Scorer(ScorerError),
     /// A book could not be written.
-    #[error(transparent)]
-    Book(#[from] tabiya_book::Error),
+    #[error("{}{error}{}", class(full(.0)), hint(full(.0)), error = .0)]
+    Book(tabiya_book::Error),
+    /// A book could not be written, found out before anything was done.
+    #[error("OUTPUT_NOT_WRITABLE: {0}")]
+    Output(tabiya_book::Error),
     /// A file or folder of ours failed.
-    #[error("{path}: {error}{hint}", hint = hint(.error))]
+    #[error("{}{path}: {error}{}", class(is_full(.error)), hint(is_full(.error)))]
     Io {
         /// Which one.
         path: PathBuf,
@@ -151,6 +154,13 @@ impl From<ScorerError> for Error {
     }
 }
 
+/// Not by `#[from]`, likewise.
+impl From<tabiya_book::Error> for Error {
+    fn from(error: tabiya_book::Error) -> Error {
+        Error::Book(error)
+    }
+}
+
 impl Error {
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
@@ -175,13 +185,25 @@ impl std::fmt::Display for InputFailure {
     }
 }
 
-/// What to do about it, where that is known.
-fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            ": make room; nothing is harmed, and the same command goes on from here"
-        }
-        _ => "",
+/// Whether there is no room for what was to be written.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+fn full(error: &tabiya_book::Error) -> bool {
+    matches!(error, tabiya_book::Error::Io { error, .. } if is_full(error))
+}
+
+fn class(full: bool) -> &'static str {
+    if full { "IO_FULL: " } else { "" }
+}
+
+/// What to do about a full disk.
+fn hint(full: bool) -> &'static str {
+    match full {
+        true => ": make room; nothing is harmed, and the same command goes on from here",
+        false => "",
     }
 }
 

@@ -30,7 +30,8 @@ pub use error::{Error, InputFailure};
 pub use filter::{RuleError, Rules};
 pub use ingest::input_paths;
 pub use journal::{
-    FoundJournal, Journal, JournalInfo, Plan, SetAside, Strangers, ToRead, Why, journals,
+    FoundJournal, Journal, JournalInfo, Plan, SetAside, Strangers, ToRead, Why, engine_fingerprint,
+    journals,
 };
 pub use progress::Progress;
 pub use source::{Found, Source, SourceError, find, resolve};

@@ -30,9 +30,16 @@ pub struct WrittenBook {
 /// Finds out whether every book can be written, and leaves nothing behind.
 pub(crate) fn try_outputs(config: &Config) -> Result<(), Error> {
     for book in &config.book {
-        drop(create(book, config)?);
+        drop(create(book, config).map_err(as_output)?);
     }
     Ok(())
+}
+
+fn as_output(error: Error) -> Error {
+    match error {
+        Error::Book(error) => Error::Output(error),
+        error => error,
+    }
 }
 
 /// Writes every book. Blocks; for a thread of its own.

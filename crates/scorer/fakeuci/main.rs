@@ -4,6 +4,8 @@
 //! side, plus one, and with the first legal move; the modes say what it does instead. With a log,
 //! it appends a line for each start and each command, so that tests can see what reached it.
 
+mod gaviota;
+
 use std::{
     env,
     fs::{self, OpenOptions},
@@ -36,6 +38,7 @@ impl Engine {
     fn run(mut self) {
         self.record(&format!("start {}", process::id()));
         match self.mode.as_str() {
+            "gaviota" => return gaviota::run(|line| self.record(line)),
             "exit-127" => {
                 eprintln!("cannot run on this machine");
                 process::exit(127);
@@ -94,6 +97,9 @@ impl Engine {
         say("option name Threads type spin default 1 min 1 max 4");
         say("option name Style type combo default Solid var Solid var Risky");
         say("option name EvalFile type string default fake.net");
+        if self.mode == "chances" {
+            say("option name UCI_ShowWDL type check default false");
+        }
         say("uciok");
     }
 
@@ -136,6 +142,10 @@ impl Engine {
                 say("info depth 9 score cp 999");
                 say("bestmove a1a8");
                 self.answer();
+            }
+            "chances" => {
+                say(&format!("info depth 3 score {} wdl 120 800 80 nodes 20", self.score()));
+                say(&format!("bestmove {}", self.first_move()));
             }
             "late-to-stop" => say("info depth 9 score cp 999"),
             "two-bestmoves" => {

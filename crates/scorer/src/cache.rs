@@ -202,7 +202,7 @@ mod tests {
                     return Err(ScorerError::Closed);
                 }
                 let count = |position: &Chess| position.board().occupied().count() as i32;
-                let score = |position| Verdict::Score(Score::Cp(count(position)));
+                let score = |position| Verdict::Score(Score::Cp(count(position)).into());
                 Ok(positions.iter().map(score).collect())
             }
             .boxed()
@@ -223,6 +223,7 @@ mod tests {
             options: Default::default(),
             limit: Limit::Depth(1),
             pov: Pov::SideToMove,
+            console: None,
         };
         let (asked, failures) = (AtomicU64::new(0), AtomicU64::new(0));
         Cached::new(Counter { identity, asked, failures }, capacity)

@@ -5,13 +5,13 @@
 //! about what it will say next drops it. Dropping kills the whole group.
 
 use std::{
+    borrow::Cow,
     fmt,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
 
 use shakmaty::Chess;
-use tabiya_model::Score;
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStdin, ChildStdout, Command},
@@ -19,7 +19,8 @@ use tokio::{
 };
 
 use crate::{
-    EngineSpec, Limit, ScorerError, StartFailure,
+    EngineSpec, Evaluation, Limit, ScorerError, StartFailure,
+    console::Dialect,
     fen::fen,
     lines::Lines,
     options,
@@ -42,13 +43,15 @@ pub(crate) struct Engine {
     announced: Vec<Announced>,
     settings: Vec<(String, String)>,
     startup: Duration,
+    /// How to talk to it, if it speaks no UCI.
+    dialect: Option<Dialect>,
 }
 
 /// What a search yields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     /// As the engine reports it, from whatever view.
-    pub(crate) score: Option<Score>,
+    pub(crate) evaluation: Option<Evaluation>,
     /// The most nodes it reported.
     pub(crate) nodes: u64,
     /// It did not end by itself but by `stop`.
@@ -80,6 +83,9 @@ impl fmt::Display for Trouble {
 impl Engine {
     /// Starts the engine, shakes hands and sets its options.
     pub(crate) async fn start(spec: &EngineSpec) -> Result<Engine, ScorerError> {
+        if let Some(console) = &spec.console {
+            return Engine::start_console(spec, Dialect::new(console)?).await;
+        }
         let mut process = Process::spawn(spec)?;
         let (name, announced) = match process.handshake(spec.startup).await {
             Ok(introduction) => introduction,
@@ -94,7 +100,22 @@ impl Engine {
         if let Err(trouble) = process.sync(&commands, spec.startup).await {
             return Err(process.not_started(spec, trouble, "readyok").await);
         }
-        Ok(Engine { process, name, announced, settings, startup: spec.startup })
+        let startup = spec.startup;
+        Ok(Engine { process, name, announced, settings, startup, dialect: None })
+    }
+
+    /// Starts an engine that is talked to at its prompt. Its name is the first thing it says.
+    async fn start_console(spec: &EngineSpec, dialect: Dialect) -> Result<Engine, ScorerError> {
+        let mut process = Process::spawn(spec)?;
+        let name = match process.greeting(&dialect, spec.startup).await {
+            Ok(name) => name.unwrap_or_else(|| spec.command_line()),
+            Err(trouble) => {
+                return Err(process.not_started(spec, trouble, "score.console.ready").await);
+            }
+        };
+        let (announced, settings) = (Vec::new(), Vec::new());
+        let (startup, dialect) = (spec.startup, Some(dialect));
+        Ok(Engine { process, name, announced, settings, startup, dialect })
     }
 
     /// What it calls itself.
@@ -122,6 +143,9 @@ impl Engine {
         limit: Limit,
         longest: Duration,
     ) -> Result<Answer, Trouble> {
+        if let Some(dialect) = &mut self.dialect {
+            return self.process.ask(dialect, position, after(longest)).await;
+        }
         self.process.sync("ucinewgame\n", self.startup).await?;
         let deadline = after(longest_search(limit, longest));
         let go = format!("position fen {}\ngo {limit}\n", fen(position));
@@ -133,7 +157,7 @@ impl Engine {
             end => (end?, false),
         };
         check_move(position, end)?;
-        Ok(Answer { score: seen.best.score(), nodes: seen.nodes, stopped })
+        Ok(Answer { evaluation: seen.best.evaluation(), nodes: seen.nodes, stopped })
     }
 
     /// Stops the search and waits for its answer, so that it is not taken for the next one.
@@ -159,7 +183,8 @@ impl Engine {
 
     /// Asks the engine to end; kills it if it does not.
     pub(crate) async fn quit(mut self) {
-        let _ = self.process.send("quit\n", after(QUIT_GRACE)).await;
+        let quit = self.dialect.as_ref().map_or_else(|| "quit\n".to_owned(), Dialect::quit);
+        let _ = self.process.send(&quit, after(QUIT_GRACE)).await;
         self.process.stdin = None;
         let _ = timeout(QUIT_GRACE, self.process.child.wait()).await;
     }
@@ -259,14 +284,56 @@ impl Process {
         }
     }
 
+    /// Waits until it is ready at its prompt; its name, if it says anything before.
+    async fn greeting(
+        &mut self,
+        dialect: &Dialect,
+        longest: Duration,
+    ) -> Result<Option<String>, Trouble> {
+        let deadline = after(longest);
+        let mut name = None;
+        while dialect.greets() {
+            let line = self.line(deadline).await?;
+            if name.is_none() && !line.trim().is_empty() {
+                name = Some(line.trim().to_owned());
+            }
+            if dialect.is_ready(&line) {
+                break;
+            }
+        }
+        self.send(&dialect.start(), deadline).await?;
+        Ok(name)
+    }
+
+    /// Asks for a score at its prompt.
+    async fn ask(
+        &mut self,
+        dialect: &mut Dialect,
+        position: &Chess,
+        deadline: Instant,
+    ) -> Result<Answer, Trouble> {
+        let (typed, mut reply) = dialect.ask(position);
+        self.send(&typed, deadline).await?;
+        while !dialect.hear(&mut reply, &self.line(deadline).await?) {}
+        Ok(Answer {
+            evaluation: dialect.score(&reply).map(Evaluation::from),
+            nodes: 0,
+            stopped: false,
+        })
+    }
+
     async fn message(&mut self, deadline: Instant) -> Result<Message, Trouble> {
+        Ok(uci::parse(&self.line(deadline).await?))
+    }
+
+    async fn line(&mut self, deadline: Instant) -> Result<Cow<'_, str>, Trouble> {
         // `timeout_at` looks at the clock only when there is nothing to read, so an engine that
         // never stops talking would never be late.
         if Instant::now() >= deadline {
             return Err(Trouble::TimedOut);
         }
         match timeout_at(deadline, self.lines.next()).await {
-            Ok(Ok(Some(line))) => Ok(uci::parse(&line)),
+            Ok(Ok(Some(line))) => Ok(line),
             Ok(Ok(None) | Err(_)) => Err(Trouble::Closed),
             Err(_) => Err(Trouble::TimedOut),
         }

@@ -39,6 +39,14 @@ pub enum ScorerError {
         /// What it takes.
         expected: String,
     },
+    /// A dialect that cannot be.
+    #[error("score.console.{key}: {why}")]
+    Console {
+        /// What in it.
+        key: &'static str,
+        /// Why not.
+        why: String,
+    },
     /// The limit is a number of nodes, and the engine searches on.
     #[error(
         "the engine {engine} searches on after `go nodes {asked}`; limit it by depth or movetime"
@@ -48,6 +56,17 @@ pub enum ScorerError {
         engine: String,
         /// The nodes it was asked for.
         asked: u64,
+    },
+    /// The engine is not what it was when its stored scores were made.
+    #[error(
+        "the engine is another one than in the last run ({now}, not {before}): run again, and it \
+         is taken for what it is now"
+    )]
+    AnotherEngine {
+        /// What it was.
+        before: String,
+        /// What it is.
+        now: String,
     },
     /// Position after position was set aside.
     #[error(
@@ -75,8 +94,10 @@ impl ScorerError {
     pub fn name(&self) -> &'static str {
         match self {
             ScorerError::EngineStart { .. } => "ENGINE_START",
+            ScorerError::AnotherEngine { .. } => "ENGINE_CHANGED",
             ScorerError::UnknownOption { .. }
             | ScorerError::OptionValue { .. }
+            | ScorerError::Console { .. }
             | ScorerError::NodesIgnored { .. } => "CONFIG",
             ScorerError::GaveUp { .. } => "NO_SCORE",
             ScorerError::Store(_) => "SCORES",
@@ -146,7 +167,8 @@ impl fmt::Display for StartFailure {
             }
             StartFailure::Silent { before, waited } => write!(
                 f,
-                "no `{before}` within {} s; check that it is a UCI engine",
+                "no `{before}` within {} s; check that it is an engine, and of the kind it is taken \
+                 for",
                 waited.as_secs_f32()
             ),
         }

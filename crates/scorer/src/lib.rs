@@ -11,9 +11,11 @@
 
 pub mod builtin;
 mod cache;
+mod console;
 mod engine;
 mod error;
 mod fen;
+mod late;
 mod lines;
 mod options;
 mod pool;
@@ -27,7 +29,9 @@ mod stored;
 mod uci;
 
 pub use cache::Cached;
+pub use console::Console;
 pub use error::{ScorerError, StartFailure};
+pub use late::Late;
 pub use pool::Pool;
 pub use resolve::files_of_command;
 pub use scorer::{Evaluation, Health, Scorer, Unscored, Verdict};

@@ -13,9 +13,15 @@ use crate::{
 /// Set unless the user says otherwise.
 ///
 /// Two threads search differently from run to run. The hash is cleared before each position,
-/// which costs time by its size. A book's moves come without a score.
-const DEFAULTS: [(&str, &str); 4] =
-    [("Threads", "1"), ("Hash", "4"), ("UCI_AnalyseMode", "true"), ("OwnBook", "false")];
+/// which costs time by its size. A book's moves come without a score. Chances are stored with the
+/// score: a line may be judged by them later.
+const DEFAULTS: [(&str, &str); 5] = [
+    ("Threads", "1"),
+    ("Hash", "4"),
+    ("UCI_AnalyseMode", "true"),
+    ("UCI_ShowWDL", "true"),
+    ("OwnBook", "false"),
+];
 
 /// The options to set: announced name and value, threads before hash before the rest.
 pub(crate) fn settings(

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{
-    EngineSpec, Health, Identity, Limit, Pov, Scorer, ScorerError, Unscored, Verdict,
+    EngineSpec, Evaluation, Health, Identity, Limit, Pov, Scorer, ScorerError, Unscored, Verdict,
     engine::{Engine, Trouble},
     fen::fen,
     options, probe,
@@ -143,7 +143,7 @@ impl Scorer for Pool {
     ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
         let answer = move |(place, position)| async move {
             let verdict = match decided(&position) {
-                Some(score) => Verdict::Score(score),
+                Some(score) => Verdict::Score(score.into()),
                 None => {
                     let reply = self.ask(position).await?;
                     reply.await.map_err(|_| ScorerError::Closed)??
@@ -201,7 +201,14 @@ pub(crate) fn decided(position: &Chess) -> Option<Score> {
 fn identity(spec: &EngineSpec, engine: &Engine, pov: Pov) -> Identity {
     let mut options: BTreeMap<_, _> = options::nets(engine.announced()).collect();
     options.extend(engine.settings().iter().cloned());
-    Identity { name: engine.name().to_owned(), options, limit: spec.limit, pov }
+    if spec.console.is_some() {
+        // All that such an engine can be told, it is told here.
+        let words = spec.command.iter().skip(1).map(|word| word.to_string_lossy());
+        let arguments = words.collect::<Vec<_>>().join(" ");
+        options.extend((!arguments.is_empty()).then(|| ("arguments".to_owned(), arguments)));
+    }
+    let (name, console) = (engine.name().to_owned(), spec.console.clone());
+    Identity { name, options, limit: spec.limit, pov, console }
 }
 
 /// One engine, or the place of one, and the task that keeps it busy.
@@ -253,7 +260,7 @@ impl Worker {
         let mut strikes = 0;
         loop {
             let reason = match self.search(position, limit).await? {
-                Ok(score) => return Ok(self.scored(score)),
+                Ok(evaluation) => return Ok(self.scored(evaluation)),
                 Err(Failure::NoScore) if !shallow => {
                     // Engines answer an only move, or one from a book, at once. A fresh process
                     // may yet give a score to the shallowest search.
@@ -281,7 +288,7 @@ impl Worker {
         &mut self,
         position: &Chess,
         limit: Limit,
-    ) -> Result<Result<Score, Failure>, ScorerError> {
+    ) -> Result<Result<Evaluation, Failure>, ScorerError> {
         let shared = Arc::clone(&self.shared);
         let engine = self.engine().await?;
         let answer = match engine.search(position, limit, shared.spec.timeout).await {
@@ -295,8 +302,8 @@ impl Worker {
         }
         self.lost = 0;
         let turned = shared.identity.pov == Pov::White && position.turn() == Color::Black;
-        let score = answer.score.map(|score| if turned { -score } else { score });
-        Ok(score.ok_or(Failure::NoScore))
+        let evaluation = answer.evaluation.map(|it| if turned { -it } else { it });
+        Ok(evaluation.ok_or(Failure::NoScore))
     }
 
     /// The engine, started anew if it was lost, after a wait that grows with each one lost.
@@ -347,10 +354,10 @@ impl Worker {
         engine
     }
 
-    fn scored(&self, score: Score) -> Verdict {
+    fn scored(&self, evaluation: Evaluation) -> Verdict {
         self.shared.scored.fetch_add(1, Relaxed);
         self.shared.barren.store(0, Relaxed);
-        Verdict::Score(score)
+        Verdict::Score(evaluation)
     }
 
     fn set_aside(&self, position: &Chess, reason: Unscored) -> Result<Verdict, ScorerError> {

@@ -38,9 +38,9 @@ pub(crate) async fn probe(engine: &mut Engine, spec: &EngineSpec) -> Result<Pov,
     if let Some(start) = search(engine, spec, &Chess::default(), Limit::Depth(1)).await?
         && let Some(queen_down) = search(engine, spec, &queen_up(), Limit::Depth(4)).await?
     {
-        warn_if_odd(engine.name(), start.score);
+        warn_if_odd(engine.name(), score(&start));
         if pov == Pov::Auto {
-            pov = view(engine.name(), queen_down.score);
+            pov = view(engine.name(), score(&queen_down));
         }
         check_nodes(engine, spec).await?;
     }
@@ -63,6 +63,10 @@ async fn search(
             Ok(None)
         }
     }
+}
+
+fn score(answer: &Answer) -> Option<Score> {
+    answer.evaluation.map(|evaluation| evaluation.score)
 }
 
 fn warn_if_odd(name: &str, score: Option<Score>) {
@@ -93,7 +97,7 @@ fn view(name: &str, score: Option<Score>) -> Pov {
 }
 
 async fn check_nodes(engine: &mut Engine, spec: &EngineSpec) -> Result<(), ScorerError> {
-    let Limit::Nodes(_) = spec.limit else { return Ok(()) };
+    let (Limit::Nodes(_), None) = (spec.limit, &spec.console) else { return Ok(()) };
     match search(engine, spec, &Chess::default(), Limit::Nodes(NODES)).await? {
         Some(answer) if answer.stopped || answer.nodes > NODES_AT_MOST => {
             Err(ScorerError::NodesIgnored { engine: engine.name().to_owned(), asked: NODES })

@@ -1,6 +1,6 @@
 //! What it means to score: the one trait, and what it answers.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Neg, sync::Arc};
 
 use futures_util::{
     FutureExt, StreamExt,
@@ -66,7 +66,7 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Its score, from the view of the side to move.
-    Score(Score),
+    Score(Evaluation),
     /// It was set aside. That is not a score of zero.
     Unscored(Unscored),
 }
@@ -75,7 +75,7 @@ impl Verdict {
     /// The score, if there is one.
     pub fn score(self) -> Option<Score> {
         match self {
-            Verdict::Score(score) => Some(score),
+            Verdict::Score(evaluation) => Some(evaluation.score),
             Verdict::Unscored(_) => None,
         }
     }
@@ -88,6 +88,15 @@ pub struct Evaluation {
     pub score: Score,
     /// The chances of a win, a draw and a loss, from engines that say them.
     pub wdl: Option<Wdl>,
+}
+
+/// The same from the other side's view.
+impl Neg for Evaluation {
+    type Output = Evaluation;
+
+    fn neg(self) -> Evaluation {
+        Evaluation { score: -self.score, wdl: self.wdl.map(Neg::neg) }
+    }
 }
 
 /// From an engine that says no chances.

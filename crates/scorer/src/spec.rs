@@ -2,8 +2,12 @@
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
+use crate::Console;
+
 /// How long an engine thinks about one position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Limit {
     /// Half-moves of search.
     Depth(u32),
@@ -25,7 +29,7 @@ impl fmt::Display for Limit {
 }
 
 /// From whose view an engine reports its scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pov {
     /// The side to move, as UCI has it, unless the start-up probe clearly shows White's view.
     #[default]
@@ -51,6 +55,8 @@ pub struct EngineSpec {
     pub startup: Duration,
     /// Whose view the scores are.
     pub pov: Pov,
+    /// How to talk to an engine that speaks no UCI; options and limit mean nothing to it.
+    pub console: Option<Console>,
 }
 
 impl EngineSpec {
@@ -68,6 +74,7 @@ impl EngineSpec {
             timeout: Duration::from_secs(30),
             startup: Duration::from_secs(30),
             pov: Pov::Auto,
+            console: None,
         }
     }
 
@@ -82,7 +89,7 @@ impl EngineSpec {
 ///
 /// Two scorers whose identities read the same give the same scores (unless the limit is a time),
 /// so its text is what stored scores are filed under.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     /// What the engine calls itself, which names its version.
     pub name: String,
@@ -92,18 +99,26 @@ pub struct Identity {
     pub limit: Limit,
     /// Whose view its reports were taken for: never [`Pov::Auto`].
     pub pov: Pov,
+    /// How it is talked to, if not by UCI.
+    pub console: Option<Console>,
 }
 
 /// One line, the same for the same engine: protocol, reset policy, name, options, limit.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "uci ucinewgame; {}", self.name)?;
+        match &self.console {
+            Some(console) => write!(f, "{console}; {}", self.name)?,
+            None => write!(f, "uci ucinewgame; {}", self.name)?,
+        }
         for (name, value) in &self.options {
             write!(f, "; {name}={value}")?;
         }
         if self.pov == Pov::White {
             write!(f, "; pov=white")?;
         }
-        write!(f, "; {}", self.limit)
+        match &self.console {
+            Some(_) => Ok(()),
+            None => write!(f, "; {}", self.limit),
+        }
     }
 }

@@ -56,7 +56,7 @@ impl<S: Scorer> Stored<S> {
         let known = self.blocking(move |store, engine| store.look_up(engine, &asked)).await?;
         let slots = keys.iter().zip(verdicts).filter(|(key, _)| key.is_some());
         for ((_, verdict), known) in slots.zip(known) {
-            *verdict = known.map(|known| Verdict::Score(known.score));
+            *verdict = known.map(Verdict::Score);
         }
         Ok(())
     }
@@ -80,8 +80,8 @@ impl<S: Scorer> Stored<S> {
                     *slot = Some(verdict);
                 }
                 let key = keys.get(index).and_then(Option::as_ref);
-                if let (Some(key), Some(score)) = (key, verdict.score())
-                    && sender.send((key.clone(), score.into())).await.is_err()
+                if let (Some(key), Verdict::Score(evaluation)) = (key, verdict)
+                    && sender.send((key.clone(), evaluation)).await.is_err()
                 {
                     // The other half has failed and says why.
                     break;
@@ -140,6 +140,11 @@ impl<S: Scorer> Scorer for Stored<S> {
             self.look_up(&keys, &mut verdicts).await?;
             let found = verdicts.iter().flatten().count();
             self.found.fetch_add(found as u64, Relaxed);
+            // So that no engine is needed for what needs none.
+            for (verdict, position) in verdicts.iter_mut().zip(&positions) {
+                *verdict =
+                    verdict.or_else(|| decided(position).map(|score| Verdict::Score(score.into())));
+            }
             let missing = positions.into_iter().enumerate().zip(&verdicts);
             let missing: Vec<_> = missing
                 .filter(|(_, verdict)| verdict.is_none())

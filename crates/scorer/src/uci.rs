@@ -4,7 +4,9 @@
 //! Only the first word makes a `bestmove`, and what follows `string` is never read.
 
 use shakmaty::uci::UciMove;
-use tabiya_model::Score;
+use tabiya_model::{Score, Wdl};
+
+use crate::Evaluation;
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub(crate) enum Message {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Info {
     pub(crate) score: Option<Score>,
+    /// The chances of a win, a draw and a loss.
+    pub(crate) wdl: Option<Wdl>,
     /// The score is only known to be at least or at most this.
     pub(crate) bounded: bool,
     /// Which of several lines of play; the first is the best.
@@ -70,22 +74,24 @@ pub(crate) enum Kind {
 /// line of play counts, and a bound only where there is nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Best {
-    exact: Option<Score>,
-    bounded: Option<Score>,
+    exact: Option<Evaluation>,
+    bounded: Option<Evaluation>,
 }
 
 impl Best {
     pub(crate) fn see(&mut self, info: &Info) {
-        if info.score.is_none() || info.multipv.is_some_and(|line| line > 1) {
+        let Some(score) = info.score else { return };
+        if info.multipv.is_some_and(|line| line > 1) {
             return;
         }
+        let evaluation = Evaluation { score, wdl: info.wdl };
         match info.bounded {
-            true => self.bounded = info.score,
-            false => self.exact = info.score,
+            true => self.bounded = Some(evaluation),
+            false => self.exact = Some(evaluation),
         }
     }
 
-    pub(crate) fn score(&self) -> Option<Score> {
+    pub(crate) fn evaluation(&self) -> Option<Evaluation> {
         self.exact.or(self.bounded)
     }
 }
@@ -112,6 +118,7 @@ fn info<'a>(mut words: impl Iterator<Item = &'a str>) -> Info {
             "string" => break,
             "cp" => info.score = number(words.next()).map(Score::Cp).or(info.score),
             "mate" => info.score = number(words.next()).map(Score::from_uci_mate).or(info.score),
+            "wdl" => info.wdl = wdl(&mut words).or(info.wdl),
             "lowerbound" | "upperbound" => info.bounded = true,
             "multipv" => info.multipv = number(words.next()).or(info.multipv),
             "nodes" => info.nodes = number(words.next()).or(info.nodes),
@@ -119,6 +126,10 @@ fn info<'a>(mut words: impl Iterator<Item = &'a str>) -> Info {
         }
     }
     info
+}
+
+fn wdl<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Wdl> {
+    Wdl::new(number(words.next())?, number(words.next())?, number(words.next())?)
 }
 
 fn number<T: std::str::FromStr>(word: Option<&str>) -> Option<T> {
@@ -296,7 +307,7 @@ mod tests {
         let score = |lines: &[&str]| {
             let mut best = Best::default();
             lines.iter().for_each(|line| best.see(&seen(line)));
-            best.score()
+            best.evaluation().map(|best| best.score)
         };
         let exact = "info depth 6 score cp 34";
         let bounded = "info depth 7 score cp -51 upperbound";
@@ -305,6 +316,21 @@ mod tests {
         assert_eq!(score(&[exact, "info depth 8 multipv 1 score cp 9"]), Some(Score::Cp(9)));
         assert_eq!(score(&[bounded]), Some(Score::Cp(-51)));
         assert_eq!(score(&["info depth 7 nodes 4"]), None);
+    }
+
+    #[test]
+    fn chances_belong_to_the_score_beside_them() {
+        let mut best = Best::default();
+        best.see(&seen("info depth 6 score cp 34 wdl 120 800 80 nodes 5"));
+        best.see(&seen("info depth 6 multipv 2 score cp 9 wdl 1 998 1"));
+        best.see(&seen("info depth 7 score cp 50 lowerbound wdl 999 1 0"));
+        let wdl = Wdl::new(120, 800, 80);
+        assert_eq!(best.evaluation(), Some(Evaluation { score: Score::Cp(34), wdl }));
+        for line in
+            ["info score cp 1 wdl", "info score cp 1 wdl 1 2 x", "info score cp 1 wdl 9 9 9"]
+        {
+            assert_eq!((seen(line).score, seen(line).wdl), (Some(Score::Cp(1)), None), "{line}");
+        }
     }
 
     proptest! {

@@ -13,10 +13,11 @@ mod rejects;
 mod run;
 mod scan;
 mod scores;
-mod scoring;
+pub(crate) mod scoring;
 mod service;
 mod status;
 mod sweep;
+mod uci;
 mod watch;
 
 use anyhow::Result;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Scores(args) => scores::run(&args),
         Command::Config(command) => config::run(command),
         Command::Engine => engine::run(),
+        Command::Uci(args) => uci::run(&args),
         Command::Completions { shell } => completions::run(shell),
     }
 }

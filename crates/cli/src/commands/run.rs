@@ -11,9 +11,12 @@ use tabiya_pipeline::{
     Context, Journal, Report, Rules, Strangers, Work, config::Config, find, input_paths,
     run as run_pipeline,
 };
-use tabiya_scorer::Health;
+use tabiya_scorer::{Health, ScorerError};
 
-use super::{scoring::Scoring, service, watch};
+use super::{
+    scoring::{Scoring, forget_engines},
+    service, watch,
+};
 use crate::{
     DONE,
     args::Run,
@@ -63,10 +66,13 @@ async fn make_books(
     };
     let scorer = scoring.as_ref().map(Scoring::scorer);
     let shown = progress::show(Arc::clone(&cx.progress), scorer.clone());
-    let result = run_pipeline(config, rules, work, journal, scorer, cx).await;
+    let result = run_pipeline(Arc::clone(&config), rules, work, journal, scorer, cx).await;
     shown.finish().await;
     if let Some(scoring) = scoring {
         scoring.shutdown().await;
+    }
+    if let Err(tabiya_pipeline::Error::Scorer(ScorerError::AnotherEngine { .. })) = &result {
+        forget_engines(&config);
     }
     Ok(result?)
 }

@@ -1,14 +1,16 @@
 //! From the configuration to somebody who scores.
 
-use std::{env, sync::Arc};
+use std::{collections::BTreeMap, env, fs, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use tabiya_pipeline::{
     Context, Error,
-    config::{self, Config, Engine, NamedEngine},
+    config::{self, Config, ConsolePreset, Engine, NamedEngine},
+    engine_fingerprint,
 };
 use tabiya_scorer::{
-    Cached, EngineSpec, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
+    Cached, Console, EngineSpec, Identity, Late, Limit, Pov, ScoreStore, Scorer, ScorerError,
+    Stored,
 };
 use tokio::task;
 
@@ -17,9 +19,13 @@ use super::service;
 /// The file in the work folder that keeps the scores of all runs.
 pub(crate) const SCORES: &str = "scores.db";
 
+/// The file in the work folder that says what the engines of earlier runs were, so that stored
+/// scores are found without starting one.
+const ENGINES: &str = "engines.json";
+
 /// Engines at work, and what remembers their answers.
 pub(crate) struct Scoring {
-    pool: Arc<Pool>,
+    pool: Arc<Late>,
     scorer: Arc<dyn Scorer>,
 }
 
@@ -34,7 +40,7 @@ impl Scoring {
             let store = task::spawn_blocking(|| ScoreStore::open(scores)).await?;
             let store = store.map_err(ScorerError::from).map_err(Error::from)?;
             let engines = service::engines(&config.score);
-            let pool = Arc::new(Pool::start(spec, engines).await.map_err(Error::from)?);
+            let pool = Arc::new(engines_for(config, spec, engines).await?);
             let stored = Stored::new(Arc::clone(&pool), store);
             let scorer = Arc::new(Cached::new(stored, config.score.cache));
             Ok(Some(Scoring { pool, scorer }))
@@ -54,6 +60,30 @@ impl Scoring {
     pub(crate) async fn shutdown(&self) {
         self.pool.shutdown().await;
     }
+}
+
+/// The engines: to be started when they are needed if it is known what they are.
+async fn engines_for(config: &Config, spec: EngineSpec, engines: usize) -> Result<Late> {
+    let path = config.checkpoint.dir.join(ENGINES);
+    let fingerprint = engine_fingerprint(config)?;
+    // A file that cannot be read costs a start.
+    let text = fs::read(&path).unwrap_or_default();
+    let mut known: BTreeMap<String, Identity> = serde_json::from_slice(&text).unwrap_or_default();
+    if let Some(identity) = known.get(&fingerprint) {
+        return Ok(Late::new(spec, engines, identity.clone()));
+    }
+    let started = Late::started(spec, engines).await.map_err(Error::from)?;
+    known.insert(fingerprint, started.identity().clone());
+    let draft = path.with_extension("tmp");
+    fs::write(&draft, serde_json::to_vec(&known)?)
+        .and_then(|()| fs::rename(&draft, &path))
+        .with_context(|| path.display().to_string())?;
+    Ok(started)
+}
+
+/// Forgets what the engines of earlier runs were: one of them is another now.
+pub(crate) fn forget_engines(config: &Config) {
+    let _ = fs::remove_file(config.checkpoint.dir.join(ENGINES));
 }
 
 fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
@@ -80,5 +110,28 @@ fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
         config::Pov::Stm => Pov::SideToMove,
         config::Pov::White => Pov::White,
     };
+    spec.console = console(&section.console);
     Ok(Some(spec))
+}
+
+/// The dialect of an engine at its prompt: the preset's, and what is written over it.
+pub(crate) fn console(section: &config::Console) -> Option<Console> {
+    let preset = match section.preset {
+        Some(ConsolePreset::Gaviota) => Console::gaviota(),
+        Some(ConsolePreset::Phalanx) => Console::phalanx(),
+        None => Console::default(),
+    };
+    let text = |written: &Option<String>, preset| written.clone().unwrap_or(preset);
+    let lines = |written: &Option<Vec<String>>, preset| written.clone().unwrap_or(preset);
+    section.is_used().then(|| Console {
+        ready: text(&section.ready, preset.ready),
+        start: lines(&section.start, preset.start),
+        query: lines(&section.query, preset.query),
+        result: text(&section.result, preset.result),
+        refusal: text(&section.refusal, preset.refusal),
+        end: text(&section.end, preset.end),
+        per_pawn: section.per_pawn.unwrap_or(preset.per_pawn),
+        mate_from: section.mate_from.unwrap_or(preset.mate_from),
+        quit: text(&section.quit, preset.quit),
+    })
 }

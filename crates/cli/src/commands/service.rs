@@ -73,7 +73,10 @@ struct Signals(Vec<tokio::signal::unix::Signal>);
 #[cfg(unix)]
 impl Signals {
     fn new() -> Signals {
+        use rustix::process::Signal;
         use tokio::signal::unix::{SignalKind, signal};
+        // A file that may not grow further is to be an error of the write, not the end of the process.
+        let _ = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         Signals(kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect())
     }

@@ -17,7 +17,10 @@ use tabiya_pipeline::{
     run as run_pipeline,
 };
 
-use super::{scoring::Scoring, service};
+use super::{
+    scoring::{self, Scoring},
+    service,
+};
 use crate::{
     DONE,
     args::ConfigArgs,
@@ -185,6 +188,7 @@ impl Watch<'_> {
                 _ => {
                     tracing::error!("{error:#}: the books stay as they are; tried again later");
                     self.scoring = None;
+                    scoring::forget_engines(&self.config);
                     false
                 }
             },

@@ -8,11 +8,14 @@ use tabiya_pipeline::{
     config::{ByteSize, Config, Engine, Period},
 };
 
+use tabiya_scorer::ScorerError;
+
 use super::{
     Purpose,
     problem::Problem,
     tree::{Node, Value},
 };
+use crate::commands::scoring;
 
 /// Problems and warnings found so far, and the tree that knows where things stand.
 struct Review<'a> {
@@ -141,6 +144,16 @@ impl Review<'_> {
                 "score.limit",
                 "exactly one of depth, nodes and movetime ends a search: write { depth = 8 }",
             );
+        }
+        let Some(console) = scoring::console(&score.console) else { return };
+        if !matches!(score.engine, Engine::Command(_)) {
+            self.problem(
+                "score.console",
+                "only a command has a prompt: write engine = [\"gaviota\"], or leave it out",
+            );
+        }
+        if let Err(ScorerError::Console { key, why }) = console.check() {
+            self.problem(&format!("score.console.{key}"), why);
         }
     }
 

@@ -160,7 +160,9 @@ impl<'a> Walk<'a> {
 
     fn any_of(&mut self, alternatives: &'a [Json], node: &Node, key: &str) {
         let mut same_type = None;
-        for schema in alternatives {
+        // Whoever wants an optional value to be nothing leaves it out: TOML has no null.
+        let alternatives = || alternatives.iter().filter(|schema| type_of(schema) != "null");
+        for schema in alternatives() {
             let mut attempt = Walk { root: self.root, problems: Vec::new() };
             attempt.value(schema, node, key);
             if attempt.problems.is_empty() {
@@ -175,7 +177,7 @@ impl<'a> Walk<'a> {
             Some(problems) => self.problems.extend(problems),
             None => {
                 let wanted: Vec<String> =
-                    alternatives.iter().flat_map(|schema| self.wanted(schema)).collect();
+                    alternatives().flat_map(|schema| self.wanted(schema)).collect();
                 let hint = array_hint(node).map(|hint| format!(": a command is written {hint}"));
                 let hint = hint.filter(|_| wanted.iter().any(|wanted| wanted.contains("array")));
                 let wanted = listed(&wanted, "or");

@@ -180,6 +180,35 @@ fn what_is_missing_or_at_odds_is_said() {
 }
 
 #[test]
+fn a_dialect_that_cannot_be_is_said() {
+    check(
+        r#"
+        score.engine = ["engine"]
+        score.console.preset = "gavoita"
+        score.console.per_pawn = 0
+        "#,
+        expect![[r#"
+            c.toml:5: score.console.preset: "gavoita" is not "gaviota" or "phalanx"
+            c.toml:6: score.console.per_pawn: 0 is out of range: write from 1 to 1000000"#]],
+    );
+    check(
+        r#"
+        score.console = { query = ["score"], result = "(\\d+)" }
+        "#,
+        expect![[r#"
+            c.toml:4: score.console: only a command has a prompt: write engine = ["gaviota"], or leave it out
+            c.toml:4: score.console.query: no line has {fen} in it"#]],
+    );
+    check(
+        r#"
+        score.engine = ["engine"]
+        score.console = { preset = "phalanx", result = "(" }
+        "#,
+        expect![[r#"c.toml:5: score.console.result: "(": unclosed group"#]],
+    );
+}
+
+#[test]
 fn doubtful_values_are_warned_of() {
     check(
         "filter.plies = 200\nthreshold.win_min_cp = 5000\nscore.engine = 'none'",
@@ -404,5 +433,5 @@ fn the_presets_are_sound() {
         })
         .collect();
     names.sort();
-    assert_eq!(names, ["lichess", "plain", "pwned"]);
+    assert_eq!(names, ["gaviota", "lichess", "plain", "pwned"]);
 }

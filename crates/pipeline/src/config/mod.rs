@@ -196,6 +196,9 @@ pub struct Score {
     pub pov: Pov,
     /// Positions remembered in memory, so that none is asked about twice.
     pub cache: usize,
+    /// How to talk to an engine that speaks no UCI but answers at a prompt: { preset = "gaviota" }.
+    /// Options and limit mean nothing to it.
+    pub console: Console,
 }
 
 impl Default for Score {
@@ -208,8 +211,66 @@ impl Default for Score {
             timeout: Period(Duration::from_secs(30)),
             pov: Pov::Auto,
             cache: 1_000_000,
+            console: Console::default(),
         }
     }
+}
+
+/// `[score.console]`: what to type at an engine's prompt, and what to look for. What is not written
+/// is the preset's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Console {
+    /// "gaviota" or "phalanx".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<ConsolePreset>,
+    /// What a line looks like that says the engine is ready (a regular expression). Empty: it is
+    /// not waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ready: Option<String>,
+    /// Lines to type once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<String>>,
+    /// Lines to type for each position: {fen} stands for it, {n} for a number that is always new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<Vec<String>>,
+    /// What a line with a score looks like; the first group, in parentheses, is the number. The
+    /// numbers of several such lines in one answer are added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// What a line looks like that says there is no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+    /// The last line of an answer. Empty: the one with the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// What a pawn counts in the engine's numbers: 100 if they are centipawns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub per_pawn: Option<u32>,
+    /// Numbers from here on, either way, are mates. 0: none are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mate_from: Option<u32>,
+    /// The line that ends the engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quit: Option<String>,
+}
+
+impl Console {
+    /// Whether the engine is talked to at a prompt.
+    pub fn is_used(&self) -> bool {
+        *self != Console::default()
+    }
+}
+
+/// Dialects that come with this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ConsolePreset {
+    /// Gaviota's.
+    Gaviota,
+    /// That of Phalanx.
+    Phalanx,
 }
 
 /// Who scores.

@@ -4,6 +4,8 @@
 //! what the scores come from. Numbers that change speed or memory only are left out, and so is
 //! everything right of the journal.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -48,6 +50,11 @@ fn filter(config: &Config) -> Value {
     filter
 }
 
+/// What scores come from, as text: two configurations that say the same have the same engine.
+pub fn engine_fingerprint(config: &Config) -> Result<String, Error> {
+    Ok(engine(config)?.to_string())
+}
+
 /// What scores come from. A program is known by what it is, not by where: a new version of an
 /// engine is another engine.
 fn engine(config: &Config) -> Result<Value, Error> {
@@ -68,13 +75,21 @@ fn engine(config: &Config) -> Result<Value, Error> {
         // The arguments; the program is known by its content.
         Engine::Command(command) => json!(command.iter().skip(1).collect::<Vec<_>>()),
     };
-    Ok(json!({
-        "command": command,
-        "programs": programs,
-        "limit": score.limit,
-        "options": score.options,
-        "pov": score.pov,
-    }))
+    // Such as a net.
+    let mut files = Vec::new();
+    for value in score.options.values().map(ToString::to_string) {
+        let path = Path::new(&value);
+        if path.is_file() {
+            files.push(digest(path).map_err(Error::io(path))?.to_string());
+        }
+    }
+    let mut section = serde_json::to_value(score).unwrap_or_default();
+    if let Value::Object(keys) = &mut section {
+        for speed in ["engine", "pool", "timeout", "cache"] {
+            keys.remove(speed);
+        }
+    }
+    Ok(json!({ "command": command, "programs": programs, "files": files, "section": section }))
 }
 
 /// The configuration as it is stored with a journal, to tell later what has changed.

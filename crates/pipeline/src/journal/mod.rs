@@ -19,6 +19,7 @@ mod segment;
 mod sources;
 mod stage;
 
+pub use fingerprint::engine_fingerprint;
 pub use folder::{FoundJournal, JournalInfo, SetAside, journals};
 pub use plan::{Plan, ToRead, Why};
 pub(crate) use stage::{Journaled, replay, run};

@@ -108,6 +108,7 @@ impl Double {
             options: Default::default(),
             limit: Limit::Depth(1),
             pov: Pov::SideToMove,
+            console: None,
         };
         Some(Arc::new(DoubleScorer { double: self, identity }))
     }
@@ -137,7 +138,7 @@ impl Scorer for DoubleScorer {
                         let ms = u64::from(some) * 7 % 5 + positions.len() as u64 % 3;
                         tokio::time::sleep(Duration::from_millis(ms)).await;
                     }
-                    Ok(positions.iter().map(|it| Verdict::Score(verdict(it))).collect())
+                    Ok(positions.iter().map(|it| Verdict::Score(verdict(it).into())).collect())
                 }
                 Double::Silent => std::future::pending().await,
                 Double::Fails => Err(ScorerError::Closed),

@@ -63,11 +63,12 @@ pub fn run(input: impl BufRead + Send + 'static, output: impl Write) -> io::Resu
     console.flush()
 }
 
-/// What the engine says of itself: its name with its version, and its options.
+/// What the engine says of itself: its name with its version and its net, and its options. Scores
+/// are filed under the name: a search that gives others needs another version.
 pub fn identity() -> String {
-    let (version, (default, max)) = (env!("CARGO_PKG_VERSION"), HASH);
+    let (version, net, (default, max)) = (env!("CARGO_PKG_VERSION"), net::name(), HASH);
     format!(
-        "id name tabiya {version}\n\
+        "id name tabiya {version} net {net}\n\
          id author the tabiya authors\n\
          option name Hash type spin default {default} min 1 max {max}\n\
          uciok"

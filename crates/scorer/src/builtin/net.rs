@@ -49,7 +49,16 @@ const SQUARE_SHIFT: u32 = 7;
 
 /// The net, checked and unpacked when this is compiled.
 #[allow(long_running_const_eval)]
-static NET: Net = decode(include_bytes!("net.bin"));
+static NET: Net = decode(BYTES);
+
+const BYTES: &[u8] = include_bytes!("net.bin");
+
+/// A short name of the net, which is another for every other net.
+pub(super) fn name() -> String {
+    let mut name = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(BYTES));
+    name.truncate(8);
+    name
+}
 
 type Row = [i16; HIDDEN];
 

@@ -92,7 +92,7 @@ pub(crate) fn wandering(count: usize) -> Vec<Chess> {
 /// As UCI writes scores; the reason where there is none.
 pub(crate) fn texts(verdicts: &[Verdict]) -> Vec<String> {
     let text = |verdict: &Verdict| match verdict {
-        Verdict::Score(score) => score.to_string(),
+        Verdict::Score(evaluation) => evaluation.score.to_string(),
         Verdict::Unscored(reason) => reason.to_string(),
     };
     verdicts.iter().map(text).collect()

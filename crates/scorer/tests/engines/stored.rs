@@ -2,7 +2,11 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use tabiya_scorer::{Health, Limit, Pool, ScoreStore, Scorer, ScorerError, Stored};
+use tabiya_model::{Score, Wdl};
+use tabiya_scorer::{
+    EngineSpec, Evaluation, Health, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
+    Verdict,
+};
 
 use crate::fake::{Fake, after, position, texts, wandering};
 
@@ -99,4 +103,42 @@ async fn damage_ends_the_scoring() {
     assert!(error.to_string().contains("scores.db: damaged"), "{error}");
     let knight_up = "rnbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 7 20";
     assert_eq!(texts(&first.score(vec![position(knight_up)]).await.unwrap()), ["cp 11"]);
+}
+
+#[tokio::test]
+async fn chances_are_stored_with_their_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let positions = wandering(20);
+    let mut runs = Vec::new();
+    for scored in [20, 0] {
+        let spec = EngineSpec::new(["stockfish"], Limit::Depth(4));
+        let pool = Pool::start(spec, 2).await.unwrap();
+        let store = ScoreStore::open(folder.path().join("scores.db")).unwrap();
+        let stored = Stored::new(pool, store);
+        runs.push(stored.score(positions.clone()).await.unwrap());
+        assert_eq!(stored.health().scored, scored);
+    }
+    assert_eq!(runs[0], runs[1]);
+    for verdict in &runs[0] {
+        let Verdict::Score(Evaluation { score, wdl: Some(wdl) }) = verdict else {
+            panic!("{verdict:?}");
+        };
+        // Who stands better is more likely to win.
+        let better = wdl.expected() >= 500;
+        assert!(score.to_number().abs() < 60 || better == (*score > Score::DRAWN), "{verdict:?}");
+    }
+}
+
+#[tokio::test]
+async fn whites_chances_are_turned_round_like_its_score() {
+    let mut fake = Fake::new("chances");
+    fake.spec.pov = Pov::White;
+    let pool = Pool::start(fake.spec.clone(), 1).await.unwrap();
+    let verdicts = pool.score(vec![after(""), after("e4")]).await.unwrap();
+    let wdl = |[win, draw, loss]: [u16; 3]| Wdl::new(win, draw, loss);
+    let expected = [(1, wdl([120, 800, 80])), (-1, wdl([80, 800, 120]))];
+    for (verdict, (cp, wdl)) in verdicts.iter().zip(expected) {
+        assert_eq!(*verdict, Verdict::Score(Evaluation { score: Score::Cp(cp), wdl }));
+    }
+    assert_eq!(fake.count("setoption name UCI_ShowWDL value true"), 1);
 }
