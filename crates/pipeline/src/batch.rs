@@ -19,6 +19,8 @@ pub(crate) struct SourceChunk {
 pub(crate) struct SourceEnd {
     /// Something to say about it.
     pub(crate) warning: Option<String>,
+    /// A hash of the file as it is on disk.
+    pub(crate) content: u128,
 }
 
 /// What became of one chunk, as it goes down the stages: `T` is what is known of each line.

@@ -7,6 +7,7 @@
 use std::{
     io,
     pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll, ready},
 };
 
@@ -15,6 +16,7 @@ use async_compression::{
     zstd::DParameter,
 };
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::InputFailure;
 
@@ -83,6 +85,7 @@ pub(crate) type Warning = String;
 /// The text of one input, unpacked.
 pub(crate) struct Text {
     state: State,
+    hash: Arc<Mutex<Xxh3>>,
     name: String,
     max_window: u64,
 }
@@ -122,7 +125,19 @@ impl Text {
         name: String,
         max_window: u64,
     ) -> Text {
-        Text { state: State::Ready { input: Input::new(file), first: true }, name, max_window }
+        let hash = Arc::new(Mutex::new(Xxh3::new()));
+        let file = Box::new(Hashed { file, hash: Arc::clone(&hash) });
+        Text {
+            state: State::Ready { input: Input::new(file), first: true },
+            hash,
+            name,
+            max_window,
+        }
+    }
+
+    /// A hash of the file as it is on disk. At the end of the text all of it has been read.
+    pub(crate) fn content(&self) -> u128 {
+        self.hash.lock().unwrap_or_else(PoisonError::into_inner).digest128()
     }
 
     /// Bytes of the file used so far.
@@ -315,6 +330,27 @@ fn zstd_window(head: &[u8]) -> Option<u64> {
     let window = *rest.first()?;
     let base = 1u64 << (10 + u32::from(window >> 3));
     Some(base + base / 8 * u64::from(window & 7))
+}
+
+/// A file whose bytes are hashed on their way.
+struct Hashed {
+    file: Box<dyn AsyncRead + Send + Sync + Unpin>,
+    hash: Arc<Mutex<Xxh3>>,
+}
+
+impl AsyncRead for Hashed {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut this.file).poll_read(cx, buffer))?;
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        this.hash.lock().unwrap_or_else(PoisonError::into_inner).update(new);
+        Poll::Ready(Ok(()))
+    }
 }
 
 /// A file with a look ahead.

@@ -92,6 +92,14 @@ pub enum Error {
     /// The counts of games do not add up: a fault of this program.
     #[error("games read and games accounted for differ ({0}): please report this")]
     DoesNotAddUp(String),
+    /// A book would take the place of something else.
+    #[error("OUTPUT_IN_USE: {path} is {what}: name another path for the book")]
+    OutputInUse {
+        /// The book.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
     /// A file of the journal is not as it was written.
     #[error(
         "DAMAGED: {path} is not as it was written: check the disk; `tabiya run --fresh` puts this \
@@ -173,7 +181,7 @@ impl Error {
 pub struct InputFailure {
     /// The input as it was named.
     pub source: String,
-    /// Its class: TRUNCATED, FORMAT_MISMATCH, LIMIT, CORRUPT or IO.
+    /// Its class: TRUNCATED, FORMAT_MISMATCH, LIMIT, CORRUPT, CHANGED or IO.
     pub class: &'static str,
     /// What is wrong, and what to do.
     pub message: String,

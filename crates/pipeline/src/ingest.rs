@@ -69,6 +69,7 @@ struct SourceReader<'a> {
 impl SourceReader<'_> {
     async fn read(&mut self, pending: &Pending, ingested: &mut Ingested) -> Result<(), Stop> {
         let Pending { index, source, start } = pending;
+        let size = source.size();
         let file = open(source).await.map_err(Stop::Failure)?;
         let mut text = Text::new(file, source.name(), self.section.max_window.0);
         let mut splitter = Splitter::new(self.section.max_game.to_usize(), *start);
@@ -84,6 +85,14 @@ impl SourceReader<'_> {
             self.cx.progress.set_bytes_read(self.finished_bytes + text.bytes_read());
             match read {
                 Ok(Read::Bytes) => splitter.split(false),
+                Ok(Read::End(_)) if source.size() != size => {
+                    return Err(Stop::Failure(InputFailure {
+                        source: source.name(),
+                        class: "CHANGED",
+                        message: "it changed while it was read: run again once it is complete"
+                            .to_owned(),
+                    }));
+                }
                 Ok(Read::End(warning)) => {
                     splitter.split(true);
                     if let Some(warning) = &warning {
@@ -91,7 +100,7 @@ impl SourceReader<'_> {
                         tracing::warn!("{warning}");
                         ingested.warnings.push(warning);
                     }
-                    let end = Some(SourceEnd { warning });
+                    let end = Some(SourceEnd { warning, content: text.content() });
                     return self.send(*index, splitter.finish(), end).await;
                 }
                 Err(failure) => {

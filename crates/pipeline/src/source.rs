@@ -213,6 +213,13 @@ fn walk(root: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Sou
         .sort_by_file_path(Path::cmp)
         .build();
     for entry in walk {
+        // What cannot be looked at, such as a link to nowhere, must not hide the rest.
+        if let Err(error) = &entry
+            && error.depth().is_some_and(|depth| depth > 0)
+        {
+            tracing::warn!("passed over: {error}");
+            continue;
+        }
         let entry = entry.map_err(|error| {
             let message = error.to_string();
             let error = error.into_io_error().unwrap_or_else(|| io::Error::other(message));
@@ -272,6 +279,9 @@ mod tests {
         assert_eq!(resolve(&["*.pgn"]).unwrap(), ["b.pgn"]);
         assert_eq!(resolve(&["**/*.pgn"]).unwrap(), ["b.pgn", "sub/deep/d.pgn"]);
         assert_eq!(resolve(&["b.pgn", "*.pgn"]).unwrap(), ["b.pgn"]);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("nowhere", root.join("sub/link.pgn")).unwrap();
+        assert_eq!(resolve(&["sub"]).unwrap(), ["sub/c.pgn.gz", "sub/deep/d.pgn"]);
         assert!(matches!(resolve(&["x.pgn"]), Err(SourceError::Io { .. })));
         assert!(matches!(resolve(&["*.epd"]), Err(SourceError::NoMatch { .. })));
     }

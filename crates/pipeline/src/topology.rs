@@ -99,7 +99,7 @@ pub async fn run(
 ) -> Result<Report, Error> {
     let started = Instant::now();
     let spill = work.spill()?;
-    write::try_outputs(&config)?;
+    write::try_outputs(&config, journal.sources())?;
     journal.prepare()?;
     cx.progress.set_bytes_total(ingest::total_size(journal.sources()));
 

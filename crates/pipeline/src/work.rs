@@ -66,6 +66,11 @@ fn lock(dir: &Path) -> Result<File, Error> {
         Err(TryLockError::WouldBlock) => {
             let mut pid = String::new();
             let _ = file.read_to_string(&mut pid);
+            if pid.is_empty() {
+                // It has the lock and is about to say so.
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                let _ = file.read_to_string(&mut pid);
+            }
             Err(Error::Locked { dir: dir.to_owned(), pid: pid.trim().to_owned() })
         }
         Err(TryLockError::Error(error)) => Err(Error::io(&path)(error)),

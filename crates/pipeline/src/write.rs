@@ -1,6 +1,9 @@
 //! From tallies to books: what each format and each `[[book]]` takes of them.
 
-use std::{borrow::Cow, path::PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 use serde_json::json;
@@ -8,7 +11,7 @@ use tabiya_book::{BookWriter, Choice, Policy, choices, polyglot, sob};
 use tabiya_model::Entry;
 
 use crate::{
-    Context, Error,
+    Context, Error, Source,
     aggregate::Sorted,
     config::{Book, Codec, Config, Format},
     crash,
@@ -28,11 +31,58 @@ pub struct WrittenBook {
 }
 
 /// Finds out whether every book can be written, and leaves nothing behind.
-pub(crate) fn try_outputs(config: &Config) -> Result<(), Error> {
+pub(crate) fn try_outputs(config: &Config, sources: &[Source]) -> Result<(), Error> {
     for book in &config.book {
+        for path in files(book) {
+            refuse_if_in_use(&path, &config.checkpoint.dir, sources)?;
+        }
         drop(create(book, config).map_err(as_output)?);
     }
     Ok(())
+}
+
+/// The files that a book consists of.
+fn files(book: &Book) -> Vec<PathBuf> {
+    match book.format {
+        Format::Sob => ["hashes.sob", "moves.sob"].map(|name| book.path.join(name)).into(),
+        _ => vec![book.path.clone()],
+    }
+}
+
+/// A book may take the place of an older one, but not of games, nor of what a run keeps.
+fn refuse_if_in_use(path: &Path, work: &Path, sources: &[Source]) -> Result<(), Error> {
+    let Some(real) = real(path) else { return Ok(()) };
+    let refused = |what| Err(Error::OutputInUse { path: path.to_owned(), what });
+    let is_input = |source: &Source| match source {
+        Source::File(input) => input.canonicalize().is_ok_and(|input| input == real),
+        Source::Stdin => false,
+    };
+    if sources.iter().any(is_input) {
+        return refused("one of the inputs");
+    }
+    let kept =
+        work.canonicalize().ok().and_then(|work| real.strip_prefix(work).ok().map(PathBuf::from));
+    let first = kept.iter().flat_map(|kept| kept.components().next());
+    let names: Vec<String> =
+        first.map(|name| name.as_os_str().to_string_lossy().into_owned()).collect();
+    let ours = |name: &String| {
+        ["LOCK", "rejects.jsonl", "engines.json", "spill"].contains(&name.as_str())
+            || name.starts_with("journal-")
+            || name.starts_with("scores.db")
+    };
+    if names.iter().any(ours) {
+        return refused("a file that runs keep their work in (checkpoint.dir)");
+    }
+    Ok(())
+}
+
+/// The path without links and dots, whether or not the file is there.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    })
 }
 
 fn as_output(error: Error) -> Error {

@@ -35,17 +35,21 @@ pub(crate) fn run(args: &Run) -> Result<u8> {
     let rules = service::rules(&loaded.config)?;
     let config = Arc::new(loaded.config);
     let work = Work::open(&config.checkpoint.dir)?;
+    let found = find(&input_paths(&config.input));
     if args.fresh {
+        // What would stop the new start must not cost the old one.
+        found.all()?;
+        Scoring::check(&config)?;
         set_aside(&config)?;
     }
-    let journal = Journal::open(&config, find(&input_paths(&config.input)), Strangers::Refuse)?;
+    let journal = Journal::open(&config, found, Strangers::Refuse)?;
     let report = service::block_on(|cx: Context| {
         let config = Arc::clone(&config);
         async move { make_books(config, rules, &work, journal, cx).await }
     })?;
     service::print_warnings(&report.warnings);
     if args.json {
-        println!("{}", as_json(&report));
+        writeln!(io::stdout(), "{}", as_json(&report))?;
     } else {
         print(&report, &config)?;
     }

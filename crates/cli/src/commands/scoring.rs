@@ -51,6 +51,15 @@ impl Scoring {
         }
     }
 
+    /// Whether stored scores, if there are any, can be used.
+    pub(crate) fn check(config: &Config) -> Result<()> {
+        let scores = config.checkpoint.dir.join(SCORES);
+        if !config.score.engine.is_none() && scores.exists() {
+            ScoreStore::open(scores).map_err(ScorerError::from).map_err(Error::from)?;
+        }
+        Ok(())
+    }
+
     /// Who answers.
     pub(crate) fn scorer(&self) -> Arc<dyn Scorer> {
         Arc::clone(&self.scorer)

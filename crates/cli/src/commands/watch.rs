@@ -198,7 +198,8 @@ impl Watch<'_> {
     async fn try_pass(&mut self, found: Found, cx: &Context) -> Result<Report> {
         let config = Arc::new(self.config.clone());
         let rules = service::rules(&config)?;
-        let journal = Journal::open(&config, found, Strangers::Retire)?;
+        let settling = self.seen.keys().map(|path| path.display().to_string()).collect();
+        let journal = Journal::open(&config, found, Strangers::Retire { settling })?;
         let cx = Context { stop: cx.stop.clone(), ..Context::default() };
         let scorer = match journal.has_unread() {
             true => self.scorer(&config, &cx).await?,

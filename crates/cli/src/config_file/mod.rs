@@ -83,10 +83,20 @@ pub(crate) fn load(
         }
     };
     problems.extend(rebase(&mut config, &tree, file).err());
+    problems.extend(file.and_then(|file| own_file(&config, file)));
     if !problems.is_empty() {
         return Err(Refusal::new(file, problems));
     }
     Ok(Loaded { config, warnings: doubts.iter().map(|doubt| doubt.describe(file)).collect() })
+}
+
+/// A book that would take the place of the configuration.
+fn own_file(config: &Config, file: &Path) -> Option<Problem> {
+    let own = file.canonicalize().ok()?;
+    let is_own = |path: &Path| path.canonicalize().is_ok_and(|path| path == own);
+    let index = config.book.iter().position(|book| is_own(&book.path))?;
+    let message = "this is the configuration itself: name another path for the book";
+    Some(Problem::new(Place::Nowhere, format!("book.{index}.path"), message))
 }
 
 /// The text of a configuration file.

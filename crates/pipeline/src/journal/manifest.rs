@@ -33,6 +33,9 @@ pub(super) struct SourceRecord {
     pub(super) modified: Option<u64>,
     /// It was read to its end.
     pub(super) finished: bool,
+    /// A hash of all of it, once it was.
+    #[serde(default)]
+    pub(super) content: Option<String>,
     /// It was replaced before it was read to its end, and does not count.
     #[serde(default)]
     pub(super) retired: bool,
@@ -218,6 +221,7 @@ mod tests {
             digest: None,
             modified: None,
             finished: false,
+            content: None,
             retired: false,
             warning: None,
         };

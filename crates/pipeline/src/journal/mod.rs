@@ -45,13 +45,17 @@ pub struct Journal {
 
 /// What becomes of inputs that are not what they were when they were read, or are not wanted any
 /// more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strangers {
     /// They are an error: nobody should lose games by a slip.
     Refuse,
     /// Their lines do not count any more, and altered ones are read again: for a service, which has
     /// nobody to ask.
-    Retire,
+    Retire {
+        /// Names of files that are being changed: what was read of them counts until they are
+        /// complete again.
+        settling: Vec<String>,
+    },
 }
 
 /// A source of which something is left to read.
@@ -74,7 +78,7 @@ impl Journal {
         let fingerprint = Fingerprint::of(config)?;
         let folder = Folder::new(&config.checkpoint.dir, &fingerprint);
         let manifest = folder.load()?.unwrap_or_else(|| Manifest::new(&fingerprint));
-        let mut matched = sources::matched(&manifest, &found, strangers, folder.path())?;
+        let mut matched = sources::matched(&manifest, &found, &strangers, folder.path())?;
         // What was left out as a duplicate of a retired game is not in any segment.
         matched.anew |= config.filter.dedupe && matched.retires();
         let warnings = matched.warnings.clone();

@@ -1,7 +1,8 @@
 //! Which inputs were read before, and whether they still are what they were.
 //!
 //! A file is known by its size and hashes of its first and last 64 KiB, so that it may be renamed
-//! or moved. Two inputs of the same content are told apart by their order.
+//! or moved. Where its time has changed, too, all of it is held against the hash of what was read.
+//! Two inputs of the same content are told apart by their order.
 
 use std::{
     fmt,
@@ -12,7 +13,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::{
     Strangers, hex,
@@ -115,7 +116,7 @@ impl Matched {
 pub(super) fn matched(
     manifest: &Manifest,
     found: &Found,
-    strangers: Strangers,
+    strangers: &Strangers,
     journal: &Path,
 ) -> Result<Matched, Error> {
     let mut matched = Matched::default();
@@ -137,7 +138,14 @@ pub(super) fn matched(
             continue;
         }
         let exists = Path::new(&source.name).exists();
-        if !source.finished || (exists && strangers == Strangers::Retire) {
+        let (retire, settling) = match strangers {
+            Strangers::Refuse => (false, false),
+            Strangers::Retire { settling } => (true, settling.contains(&source.name)),
+        };
+        if source.finished && settling {
+            continue;
+        }
+        if !source.finished || (exists && retire) {
             matched.retired.push(index);
             continue;
         }
@@ -186,6 +194,7 @@ fn match_up(matched: &mut Matched, manifest: &Manifest, found: &Found) {
                     && !known.retired
                     && known.digest == input.digest
                     && (!by_name || known.name == name)
+                    && (known.modified == input.modified || is_same(known, source))
             };
             if input.known.is_none()
                 && let Some((index, (_, taken))) = candidates.find(fits)
@@ -195,6 +204,24 @@ fn match_up(matched: &mut Matched, manifest: &Manifest, found: &Found) {
             }
         }
     }
+}
+
+/// Whether a file of the same size and ends is the same all through. One that was not read to its
+/// end is read again rather than trusted.
+fn is_same(known: &SourceRecord, source: &Source) -> bool {
+    let (Source::File(path), Some(content)) = (source, &known.content) else { return false };
+    let hash = || {
+        let mut file = File::open(path)?;
+        let mut hash = Xxh3::new();
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return io::Result::Ok(hex(hash.digest128())),
+                bytes => hash.update(buffer.get(..bytes).unwrap_or_default()),
+            }
+        }
+    };
+    hash().is_ok_and(|found| found == *content)
 }
 
 /// Enters the inputs that are new into the manifest, and what else was found out.
@@ -215,6 +242,7 @@ pub(super) fn enter(manifest: &mut Manifest, sources: &[Source], matched: &Match
                 digest: input.digest.clone(),
                 modified: input.modified,
                 finished: false,
+                content: None,
                 retired: false,
                 warning: None,
             }),

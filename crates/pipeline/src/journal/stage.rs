@@ -11,13 +11,13 @@ use tabiya_model::{Census, Reject};
 use tokio::{runtime::Handle, sync::mpsc, time};
 
 use super::{
-    Journal, durable,
+    Journal, durable, hex,
     manifest::{SegmentRecord, SpanRecord},
     segment, sources,
 };
 use crate::{
     Context, Error,
-    batch::{Batch, LineVerdict, Scored},
+    batch::{Batch, LineVerdict, Scored, SourceEnd},
     config::Checkpoint,
     crash,
 };
@@ -133,7 +133,7 @@ struct Open {
     rejects: Vec<u8>,
     spans: Vec<SpanRecord>,
     /// Sources that end in it.
-    ends: Vec<(usize, Option<String>)>,
+    ends: Vec<(usize, SourceEnd)>,
     /// For each input, the source it is in the manifest.
     sources: Vec<usize>,
     every: Duration,
@@ -201,7 +201,7 @@ impl Open {
             _ => self.spans.push(span),
         }
         if let Some(end) = batch.end.take() {
-            self.ends.push((source, end.warning));
+            self.ends.push((source, end));
         }
         Ok(())
     }
@@ -212,10 +212,11 @@ impl Open {
         }
         let lines = std::mem::replace(&mut self.lines, new_segment(journal.path())?);
         let lines = lines.finish().map_err(Error::io("a segment in memory"))?;
-        for (source, warning) in self.ends.drain(..) {
+        for (source, end) in self.ends.drain(..) {
             if let Some(source) = journal.manifest.sources.get_mut(source) {
                 source.finished = true;
-                source.warning = warning;
+                source.content = Some(hex(end.content));
+                source.warning = end.warning;
             }
         }
         let spans = std::mem::take(&mut self.spans);

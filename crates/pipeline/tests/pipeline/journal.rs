@@ -21,6 +21,8 @@ fn games(seed: u64, n: usize) -> Vec<u8> {
     render(&generate(seed, n, Mix::ALL), Style::Plain)
 }
 
+const RETIRE: Strangers = Strangers::Retire { settling: Vec::new() };
+
 /// Two books of these games, scored by a double.
 fn bench(pgn: &[u8]) -> Bench {
     let mut bench = Bench::new(pgn);
@@ -183,7 +185,7 @@ async fn inputs_may_be_renamed_or_go_but_not_change() {
     let error = bench.scored().await.unwrap_err();
     assert!(matches!(error, Error::AlteredInput { .. }), "{error}");
     assert!(error.to_string().contains("--fresh"));
-    let replaced = bench.journal(Strangers::Retire).unwrap().plan();
+    let replaced = bench.journal(RETIRE).unwrap().plan();
     assert_eq!(replaced.read.len(), 1);
 
     fs::remove_file(&moved).unwrap();
@@ -201,6 +203,38 @@ async fn inputs_may_be_renamed_or_go_but_not_change() {
     assert!(matches!(bench.scored().await.unwrap_err(), Error::Source(_)));
 }
 
+/// Size and ends are as they were; only the middle, and the time, tell.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_in_the_middle_of_an_input_is_found() {
+    let pgn = games(17, 1500);
+    assert!(pgn.len() > 300_000);
+    let bench = bench(&pgn);
+    bench.scored().await.unwrap();
+    let path = bench.path("games.pgn");
+    let later = std::time::SystemTime::now() + Duration::from_secs(5);
+    let touch = || fs::File::options().append(true).open(&path).unwrap().set_modified(later);
+    touch().unwrap();
+    assert_eq!(bench.run(None, Context::default()).await.unwrap().bytes, 0, "touched, no more");
+    let mut altered = pgn.clone();
+    altered[150_000] ^= 1;
+    fs::write(&path, &altered).unwrap();
+    let error = bench.scored().await.unwrap_err();
+    assert!(matches!(error, Error::AlteredInput { .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_book_takes_no_place_that_is_in_use() {
+    let pgn = games(18, 50);
+    for path in ["games.pgn", "work/scores.db", "work/LOCK", "work/../games.pgn"] {
+        let mut bench = bench(&pgn);
+        fs::create_dir_all(bench.path("work")).unwrap();
+        bench.config.book[1].path = bench.path(path);
+        let error = bench.scored().await.unwrap_err();
+        assert!(matches!(error, Error::OutputInUse { .. }), "{path}: {error}");
+        assert!(fs::read(bench.path("games.pgn")).unwrap() == pgn);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_replaces_what_has_changed() {
     for dedupe in [false, true] {
@@ -210,7 +244,7 @@ async fn a_service_replaces_what_has_changed() {
         bench.scored().await.unwrap();
         fs::write(&second, [games(12, 150), games(13, 50)].concat()).unwrap();
         let work = Work::open(&bench.config.checkpoint.dir).unwrap();
-        let journal = bench.journal(Strangers::Retire).unwrap();
+        let journal = bench.journal(RETIRE).unwrap();
         let rules = Rules::compile(&bench.config.filter).unwrap();
         let config = Arc::new(bench.config.clone());
         let scorer = Double::Scores { delays: false }.scorer();
