@@ -5,7 +5,7 @@
 //! numbers are big-endian. The first page is a header of which little is known.
 //!
 //! A page is the number of its positions, the bytes it uses, and the positions back to back: a
-//! signature that is the whole position ([`signature`]), the moves with their marks ([`codes`]), and
+//! signature that is the whole position (`signature`), the moves with their marks (`codes`), and
 //! the results of all games through the position. So what a move is worth stands with the position
 //! it leads to, and a position's record is the same for both colours and both wings.
 //!

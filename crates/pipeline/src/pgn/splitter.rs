@@ -209,6 +209,8 @@ impl Splitter {
     fn resume(&self) -> Resume {
         match self.state {
             State::Between { line_start: true, .. } | State::Tags { .. } => Resume::LineStart,
+            // The record is read again from its start, which may be tags.
+            State::Moves { start, moves, .. } if start < moves => Resume::LineStart,
             State::Between { fresh: true, .. } | State::Moves { .. } => Resume::Fresh,
             State::Between { .. } => Resume::Stale,
             State::Overlong { mid_line: false } => Resume::Overlong,
@@ -654,6 +656,16 @@ mod tests {
         );
         check("", &[]);
         check("\n\n", &[]);
+    }
+
+    #[test]
+    fn reading_begins_again_at_broken_tags() {
+        let text = b"[A \"1\"]1-0\n[O-O[B \"2\"]\n1. e4 e5 1-0";
+        let whole = split(text, usize::MAX - 1, usize::MAX, 1 << 20);
+        assert_eq!(whole.len(), 2);
+        for piece in (1..text.len()).step_by(2) {
+            assert_eq!(split(text, piece, 1, 1 << 20), whole, "{piece}");
+        }
     }
 
     #[test]
