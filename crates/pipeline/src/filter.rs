@@ -264,6 +264,10 @@ impl Condition {
             ));
         };
         let value = rest[operator.len()..].trim();
+        // A tag may be asked to be empty, or not to be; nothing is less or more than nothing.
+        if value.is_empty() && !matches!(*operator, "=" | "==" | "!=") {
+            return Err(format!("{text:?} compares with nothing: write a value behind {operator}"));
+        }
         let test = match comparison {
             Some(comparison) => Test::Compare(*comparison, value.to_owned()),
             None => {
@@ -349,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_condition_that_says_nothing_is_refused() {
-        for text in ["", "WhiteElo", ">= 2200", "Event ~ (", "WhiteElo is 3"] {
+        for text in ["", "WhiteElo", ">= 2200", "Event ~ (", "WhiteElo is 3", "WhiteElo >="] {
             assert!(Condition::parse(text).is_err(), "{text}");
         }
     }
