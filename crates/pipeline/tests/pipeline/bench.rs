@@ -3,7 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,6 +20,7 @@ use tabiya_pipeline::{
 };
 use tabiya_scorer::{Health, Identity, Limit, Pov, Scorer, ScorerError, Verdict};
 use tabiya_testkit::pseudo_score;
+use tokio_util::sync::CancellationToken;
 
 /// One run in its own folder.
 pub(crate) struct Bench {
@@ -111,6 +115,36 @@ impl Double {
             console: None,
         };
         Some(Arc::new(DoubleScorer { double: self, identity }))
+    }
+
+    /// Asks for an early end of its run when it is called for the `nth` time, and answers on.
+    pub(crate) fn that_stops(self, cx: &Context, nth: usize) -> Option<Arc<dyn Scorer>> {
+        let (stop, calls) = (cx.stop.clone(), AtomicUsize::new(0));
+        Some(Arc::new(Stopping { scorer: self.scorer()?, stop, nth, calls }))
+    }
+}
+
+struct Stopping {
+    scorer: Arc<dyn Scorer>,
+    stop: CancellationToken,
+    nth: usize,
+    calls: AtomicUsize,
+}
+
+impl Scorer for Stopping {
+    fn score(&self, positions: Vec<Chess>) -> BoxFuture<'_, Result<Vec<Verdict>, ScorerError>> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) + 1 == self.nth {
+            self.stop.cancel();
+        }
+        self.scorer.score(positions)
+    }
+
+    fn health(&self) -> Health {
+        self.scorer.health()
+    }
+
+    fn identity(&self) -> &Identity {
+        self.scorer.identity()
     }
 }
 
