@@ -209,6 +209,45 @@ fn a_dialect_that_cannot_be_is_said() {
 }
 
 #[test]
+fn chances_need_somebody_who_says_them_and_a_band_two_ends() {
+    check(
+        r#"
+        threshold.win_min_wdl = 600
+        threshold.win_max_wdl = 600
+        threshold.win_max_cp = 300
+        "#,
+        expect![[r#""#]],
+    );
+    check(
+        r#"
+        score.engine = ["engine"]
+        threshold.win_max_wdl = 600
+        "#,
+        expect![[r#""#]],
+    );
+    check(
+        r#"
+        score.engine = ["gaviota"]
+        score.console.preset = "gaviota"
+        score.cp_scale = 0.5
+        score.mate_threshold = 30000
+        score.tag = "two\nlines"
+        threshold.win_min_wdl = 1000
+        "#,
+        expect![[r#""#]],
+    );
+    check(
+        r#"
+        score.engine = ["engine"]
+        score.cp_scale = 0
+        threshold.win_min_wdl = 0.6
+        threshold.win_max_wdl = 1001
+        "#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
 fn doubtful_values_are_warned_of() {
     check(
         "filter.plies = 200\nthreshold.win_min_cp = 5000\nscore.engine = 'none'",
