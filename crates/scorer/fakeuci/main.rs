@@ -249,7 +249,8 @@ impl Engine {
             "hundredfold" => format!("cp {}", 100 * (cp + 1)),
             "mates-in-cp" if position.turn() == Color::White => "cp 29995".to_owned(),
             "mates-in-cp" => "cp -29990".to_owned(),
-            "far-mates" => "mate 5000".to_owned(),
+            "far-mates" if position.turn() == Color::White => "mate 5000".to_owned(),
+            "far-mates" => "mate -5000".to_owned(),
             _ => format!("cp {}", cp + 1),
         }
     }

@@ -226,7 +226,9 @@ fn chances_need_somebody_who_says_them_and_a_band_two_ends() {
         score.engine = ["engine"]
         threshold.win_max_wdl = 600
         "#,
-        expect!["c.toml:5: threshold.win_max_wdl: the upper end of a band: write win_min_wdl, too, if only 0"],
+        expect![
+            "c.toml:5: threshold.win_max_wdl: the upper end of a band: write win_min_wdl, too, if only 0"
+        ],
     );
     check(
         r#"
