@@ -41,13 +41,14 @@ pub(crate) fn show(progress: Arc<Progress>, scorer: Option<Arc<dyn Scorer>>) -> 
     let terminal = io::stderr().is_terminal();
     let mut ticks = time::interval(if terminal { ON_TERMINAL } else { IN_LOG });
     let display = tokio::spawn(async move {
-        let mut view = View::new(terminal);
+        let health = || scorer.as_ref().map(|scorer| scorer.health());
+        let mut view = View::new(terminal, health().unwrap_or_default());
         // The first tick is due at once, when there is nothing to say yet.
         ticks.tick().await;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {
-                    view.show(&progress.snapshot(), scorer.as_ref().map(|scorer| scorer.health()));
+                    view.show(&progress.snapshot(), health());
                 }
                 _ = &mut ended => break,
             }
@@ -59,6 +60,8 @@ pub(crate) fn show(progress: Arc<Progress>, scorer: Option<Arc<dyn Scorer>>) -> 
 
 struct View {
     started: Instant,
+    /// What the engines had done before: those of a service outlive a run.
+    before: Health,
     pace: Pace,
     bars: Option<Bars>,
 }
@@ -69,7 +72,7 @@ struct Bars {
 }
 
 impl View {
-    fn new(terminal: bool) -> View {
+    fn new(terminal: bool, before: Health) -> View {
         let bars = terminal.then(|| {
             let all = MultiProgress::new();
             let lines = ["read", "score", "keep"].map(|stage| {
@@ -81,11 +84,14 @@ impl View {
             });
             Bars { all, lines }
         });
-        View { started: Instant::now(), pace: Pace::default(), bars }
+        let mut pace = Pace::default();
+        pace.see(Duration::ZERO, 0);
+        View { started: Instant::now(), before, pace, bars }
     }
 
     fn show(&mut self, snapshot: &Snapshot, health: Option<Health>) {
         let elapsed = self.started.elapsed();
+        let health = health.map(|health| since(&self.before, health));
         let health = health.as_ref();
         if let Some(health) = health {
             self.pace.see(elapsed, health.scored + health.set_aside);
@@ -121,6 +127,18 @@ impl View {
         if let Some(bars) = &self.bars {
             let _ = bars.all.clear();
         }
+    }
+}
+
+/// What was done since.
+fn since(before: &Health, now: Health) -> Health {
+    Health {
+        restarts: now.restarts.saturating_sub(before.restarts),
+        scored: now.scored.saturating_sub(before.scored),
+        set_aside: now.set_aside.saturating_sub(before.set_aside),
+        cached: now.cached.saturating_sub(before.cached),
+        stored: now.stored.saturating_sub(before.stored),
+        ..now
     }
 }
 
