@@ -313,7 +313,7 @@ fn check_reject(case: &Case, run: &Run, game: Option<u64>, ply: u64, token: Opti
 fn every_case_belongs_to_a_test() {
     let kinds = [
         "PGN-", "ENC-", "RES-", "LEN-", "SAN-", "FEN-", "VAR-", "CMP-", "AGG-", "EPK-", "CAS-",
-        "PRO-", "WGT-", "BIG-", "BK-", "OPS-",
+        "PRO-", "WGT-", "BIG-", "BK-", "OPS-", "ENG-",
     ];
     for entry in fs::read_dir(cases_folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

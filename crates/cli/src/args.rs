@@ -111,15 +111,19 @@ pub(crate) struct Look {
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) source: ConfigArgs,
-    /// Thresholds in centipawns, as of threshold.win_min_cp.
+    /// Thresholds in centipawns, as of threshold.win_min_cp [default: 0,50,100,150,200,300]
+    #[arg(long, value_name = "CP,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) win_min: Vec<i32>,
+    /// Thresholds in expected score per mille instead, as of threshold.win_min_wdl [default, if
+    /// the configuration has that key: 500,550,600,650,700,800]
     #[arg(
         long,
-        value_name = "CP,…",
+        value_name = "PER_MILLE,…",
         value_delimiter = ',',
-        allow_hyphen_values = true,
-        default_value = "0,50,100,150,200,300"
+        value_parser = clap::value_parser!(u16).range(0..1000),
+        conflicts_with = "win_min"
     )]
-    pub(crate) win_min: Vec<i32>,
+    pub(crate) win_min_wdl: Vec<u16>,
     /// Print it as JSON.
     #[arg(long)]
     pub(crate) json: bool,

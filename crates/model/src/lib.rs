@@ -5,6 +5,7 @@
 //! these, keeping them, or writing them down. This crate does no I/O.
 
 mod census;
+mod evaluation;
 mod key;
 mod line;
 mod outcome;
@@ -17,6 +18,7 @@ mod tally;
 mod wdl;
 
 pub use census::Census;
+pub use evaluation::Evaluation;
 pub use key::{ParseKeyError, PositionKey};
 pub use line::{Line, Ply, Start};
 pub use outcome::Outcome;

@@ -12,6 +12,9 @@ pub struct Wdl {
 }
 
 impl Wdl {
+    /// A draw for certain.
+    pub(crate) const DRAWN: Wdl = Wdl { win: 0, draw: 1000, loss: 0 };
+
     /// Chances that make up a whole, give or take what rounding does to them.
     pub fn new(win: u16, draw: u16, loss: u16) -> Option<Wdl> {
         let sum = u32::from(win) + u32::from(draw) + u32::from(loss);

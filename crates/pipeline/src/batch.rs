@@ -1,7 +1,7 @@
 //! What travels between the stages.
 
 use shakmaty::Chess;
-use tabiya_model::{Census, Line, Reject, Score, Span};
+use tabiya_model::{Census, Evaluation, Line, Reject, Span};
 
 use crate::pgn::{Chunk, Resume};
 
@@ -71,8 +71,8 @@ pub(crate) struct Scored {
 pub(crate) enum LineVerdict {
     /// Nobody was asked.
     Unasked,
-    /// The score, from White's view.
-    Score(Score),
+    /// The score and, if the engine said them, the chances, from White's view.
+    Score(Evaluation),
     /// No engine could score it.
     SetAside,
 }

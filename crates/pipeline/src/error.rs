@@ -51,15 +51,26 @@ pub enum Error {
     },
     /// No line passed the threshold.
     #[error(
-        "no line of {lines} passed the threshold, and no book is written: lower \
-         threshold.win_min_cp ({win_min_cp})"
+        "no line of {lines} passed the threshold ({rule}; {set_aside} set aside), and no book is \
+         written: lower threshold.{key}"
     )]
     NothingKept {
         /// Lines looked at.
         lines: u64,
-        /// The threshold.
-        win_min_cp: i32,
+        /// Those whose end no engine could score.
+        set_aside: u64,
+        /// The threshold for won lines.
+        rule: String,
+        /// The key that says it.
+        key: &'static str,
     },
+    /// Lines are to be judged by chances that nobody said when they were scored.
+    #[error(
+        "threshold.win_min_wdl needs chances of a win, a draw and a loss, and the journal has scores \
+         without: the engine says none, or was not asked for them then; `tabiya run --fresh` asks \
+         for those that are missing (stored scores are kept), or judge by threshold.win_min_cp"
+    )]
+    NoChances,
     /// The filters of a book left nothing of it.
     #[error("{path}: no move passes its filters (min_games, min_share), and it is not written")]
     EmptyBook {

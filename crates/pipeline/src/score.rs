@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shakmaty::{Chess, Color, Position};
-use tabiya_scorer::{Evaluation, Scorer, Verdict};
+use tabiya_scorer::{Scorer, Verdict};
 use tokio::{sync::mpsc, task};
 
 use crate::{
@@ -71,7 +71,7 @@ async fn score(
 /// Scorers speak for the side to move.
 fn white_view(verdict: Verdict, turn: Color) -> LineVerdict {
     match verdict {
-        Verdict::Score(Evaluation { score, .. }) => LineVerdict::Score(turn.fold_wb(score, -score)),
+        Verdict::Score(evaluation) => LineVerdict::Score(turn.fold_wb(evaluation, -evaluation)),
         Verdict::Unscored(_) => LineVerdict::SetAside,
     }
 }

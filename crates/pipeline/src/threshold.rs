@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use shakmaty::Color;
-use tabiya_model::{Line, Score};
+use tabiya_model::{Evaluation, Line, Score};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -52,7 +52,8 @@ pub(crate) async fn run(
     let mut lines = Lines::default();
     while let Some(scored) = rx.recv().await {
         lines.seen += scored.len() as u64;
-        let kept: Vec<Kept> = scored.into_iter().filter_map(|line| judge(line, &section)).collect();
+        let judged = scored.into_iter().filter_map(|line| judge(line, &section).transpose());
+        let kept = judged.collect::<Result<Vec<Kept>, Error>>()?;
         for line in &kept {
             lines.kept += 1;
             match line.line.outcome.winner() {
@@ -69,28 +70,36 @@ pub(crate) async fn run(
     Ok(lines)
 }
 
-fn judge(scored: Scored, section: &Threshold) -> Option<Kept> {
+fn judge(scored: Scored, section: &Threshold) -> Result<Option<Kept>, Error> {
     let Scored { line, verdict } = scored;
+    let winner = line.outcome.winner();
     let (credit, score) = match verdict {
-        LineVerdict::SetAside => return None,
-        LineVerdict::Unasked => (line.outcome.winner().map_or(Credit::Both, Credit::One), None),
-        LineVerdict::Score(score) => (credit(line.outcome.winner(), score, section)?, Some(score)),
+        LineVerdict::SetAside => (None, None),
+        LineVerdict::Unasked => (Some(winner.map_or(Credit::Both, Credit::One)), None),
+        LineVerdict::Score(evaluation) => {
+            let credit = match winner {
+                Some(winner) => {
+                    let winners = winner.fold_wb(evaluation, -evaluation);
+                    wins(winners, section)?.then_some(Credit::One(winner))
+                }
+                None => draws(evaluation.score, section),
+            };
+            (credit, Some(evaluation.score))
+        }
     };
-    Some(Kept { line, credit, score })
+    Ok(credit.map(|credit| Kept { line, credit, score }))
 }
 
-/// Who is credited with a line, `score` being from White's view; `None`: it is not good enough.
-fn credit(winner: Option<Color>, score: Score, section: &Threshold) -> Option<Credit> {
-    match (winner, section.draws) {
-        (Some(winner), _) => {
-            wins(winner.fold_wb(score, -score), section).then_some(Credit::One(winner))
-        }
-        (None, Draws::BetterSide) => {
+/// Who is credited with a drawn line, `score` being from White's view; nobody: it is not good
+/// enough.
+fn draws(score: Score, section: &Threshold) -> Option<Credit> {
+    match section.draws {
+        Draws::BetterSide => {
             let least = Score::Cp(section.draw_min_cp);
             let better = if score >= Score::DRAWN { Color::White } else { Color::Black };
             (better.fold_wb(score, -score) > least).then_some(Credit::One(better))
         }
-        (None, Draws::Balanced) => match score {
+        Draws::Balanced => match score {
             Score::Cp(cp) => {
                 (cp.unsigned_abs() <= section.draw_max_cp.unsigned_abs()).then_some(Credit::Both)
             }
@@ -100,15 +109,33 @@ fn credit(winner: Option<Color>, score: Score, section: &Threshold) -> Option<Cr
 }
 
 /// Whether the winner stands well enough, and not too well when there is a band. A mate is above
-/// every number of centipawns, and in no band.
-fn wins(winners: Score, section: &Threshold) -> bool {
-    let most = section.win_max_cp.map(Score::Cp);
-    winners > Score::Cp(section.win_min_cp) && most.is_none_or(|most| winners <= most)
+/// every number of centipawns, and in no band of them; by chances it is a certain win.
+fn wins(winners: Evaluation, section: &Threshold) -> Result<bool, Error> {
+    let Some(least) = section.win_min_wdl else {
+        let (score, most) = (winners.score, section.win_max_cp.map(Score::Cp));
+        return Ok(score > Score::Cp(section.win_min_cp) && most.is_none_or(|most| score <= most));
+    };
+    let expected = winners.expected().ok_or(Error::NoChances)?;
+    Ok(expected > least && section.win_max_wdl.is_none_or(|most| expected <= most))
 }
 
 #[cfg(test)]
 mod tests {
+    use tabiya_model::{Outcome, Start, Wdl};
+
     use super::*;
+
+    /// Who is credited with a line of this outcome, `score` being from White's view.
+    fn credit(
+        winner: Option<Color>,
+        score: impl Into<Evaluation>,
+        section: &Threshold,
+    ) -> Option<Credit> {
+        let outcome = winner.map_or(Outcome::Draw, |it| it.fold_wb(Outcome::White, Outcome::Black));
+        let line = Line { start: Start::Standard, moves: [].into(), outcome };
+        let verdict = LineVerdict::Score(score.into());
+        judge(Scored { line, verdict }, section).unwrap().map(|kept| kept.credit)
+    }
 
     #[test]
     fn wins_must_be_above_the_threshold() {
@@ -134,6 +161,38 @@ mod tests {
         for score in [Score::Cp(-50), Score::Cp(51), Score::MateIn(5), Score::MatedIn(3)] {
             assert!(!kept(score), "{score}");
         }
+    }
+
+    #[test]
+    fn chances_are_the_winners_and_mates_are_certain() {
+        let section = Threshold { win_min_wdl: Some(600), ..Threshold::default() };
+        let of = |wdl: [u16; 3]| Evaluation {
+            score: Score::Cp(-900),
+            wdl: Wdl::new(wdl[0], wdl[1], wdl[2]),
+        };
+        let white = |score: Evaluation| credit(Some(Color::White), score, &section).is_some();
+        let black = |score: Evaluation| credit(Some(Color::Black), score, &section).is_some();
+        assert!(white(of([202, 798, 0])) && !white(of([200, 800, 0])), "strictly above");
+        assert!(black(of([0, 798, 202])) && !black(of([202, 798, 0])));
+        let mate = |moves| Evaluation::from(Score::MateIn(moves));
+        assert!(white(mate(40)) && !white(-mate(40)) && black(-mate(0)) && !black(mate(0)));
+        // Whatever stands beside a mate.
+        assert!(!white(Evaluation { score: Score::MatedIn(2), ..of([999, 1, 0]) }));
+        assert!(!white(Evaluation::DRAWN));
+
+        let band = Threshold { win_max_wdl: Some(700), ..section };
+        let kept = |score: Evaluation| credit(Some(Color::White), score, &band).is_some();
+        assert!(kept(of([400, 600, 0])) && !kept(of([402, 598, 0])));
+        assert!(!kept(mate(3)) && !kept(-mate(3)));
+    }
+
+    #[test]
+    fn centipawns_are_no_chances() {
+        let section = Threshold { win_min_wdl: Some(600), ..Threshold::default() };
+        let judged = wins(Score::Cp(900).into(), &section);
+        assert!(matches!(judged, Err(Error::NoChances)), "{judged:?}");
+        // Drawn lines are judged by centipawns.
+        assert!(credit(None, Score::Cp(101), &section).is_some());
     }
 
     #[test]

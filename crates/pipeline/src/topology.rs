@@ -354,8 +354,10 @@ fn check(
         return Err(Error::NoGames { read: games.read });
     }
     if lines.kept == 0 {
-        let win_min_cp = config.threshold.win_min_cp;
-        return Err(Error::NothingKept { lines: lines.seen, win_min_cp });
+        let (rule, by_chances) = (config.threshold.rule(), config.threshold.needs_chances());
+        let key = if by_chances { "win_min_wdl" } else { "win_min_cp" };
+        let set_aside = journaled.set_aside;
+        return Err(Error::NothingKept { lines: lines.seen, set_aside, rule, key });
     }
     Ok(())
 }

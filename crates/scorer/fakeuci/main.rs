@@ -11,7 +11,7 @@ use std::{
     fs::{self, OpenOptions},
     io::{self, BufRead, Write},
     process,
-    thread::sleep,
+    thread::{self, sleep},
     time::Duration,
 };
 
@@ -43,7 +43,7 @@ impl Engine {
                 eprintln!("cannot run on this machine");
                 process::exit(127);
             }
-            "slow-start" => pause(1500),
+            "slow-start" => pause(300),
             "no-input" => pause(600_000),
             _ => {}
         }
@@ -65,7 +65,12 @@ impl Engine {
                 self.searches += 1;
                 say("0readyok");
             }
-            Some("isready") => say("readyok"),
+            Some("isready") => {
+                if self.mode == "talks-unasked" {
+                    say("info depth 9 score cp 999\nbestmove a1a8");
+                }
+                say("readyok");
+            }
             Some("position") => {
                 self.fen = command.strip_prefix("position fen ").unwrap_or_default().to_owned();
             }
@@ -97,8 +102,14 @@ impl Engine {
         say("option name Threads type spin default 1 min 1 max 4");
         say("option name Style type combo default Solid var Solid var Risky");
         say("option name EvalFile type string default fake.net");
-        if self.mode == "chances" {
+        if self.mode.starts_with("chances") {
             say("option name UCI_ShowWDL type check default false");
+        }
+        if self.mode == "talks-unasked" {
+            say("bestmove a1a8");
+        }
+        if self.mode == "garbage" {
+            return say("uciok  \n\n  ");
         }
         say("uciok");
     }
@@ -143,10 +154,12 @@ impl Engine {
                 say("bestmove a1a8");
                 self.answer();
             }
-            "chances" => {
+            "chances-but-on" if unbearable => self.answer(),
+            "chances" | "chances-but-on" => {
                 say(&format!("info depth 3 score {} wdl 120 800 80 nodes 20", self.score()));
                 say(&format!("bestmove {}", self.first_move()));
             }
+            "needs-input" => self.answer_later(),
             "late-to-stop" => say("info depth 9 score cp 999"),
             "two-bestmoves" => {
                 self.answer();
@@ -205,6 +218,15 @@ impl Engine {
         raw(format!("  bestmove  {}  \r\n", self.first_move().to_ascii_uppercase()).as_bytes());
     }
 
+    /// Thinks while it listens, and ends without a word when its input ends, as Stockfish does.
+    fn answer_later(&self) {
+        let (score, mv) = (self.score(), self.first_move());
+        thread::spawn(move || {
+            pause(100);
+            say(&format!("info depth 3 score {score}\nbestmove {mv}"));
+        });
+    }
+
     /// A number that is the position's own (FNV-1a of its FEN).
     fn luck(&self) -> u32 {
         let mix = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
@@ -224,6 +246,11 @@ impl Engine {
             "constant" => "cp 60".to_owned(),
             "mates" if position.turn() == Color::White => "mate 5".to_owned(),
             "mates" => "mate -3".to_owned(),
+            "hundredfold" => format!("cp {}", 100 * (cp + 1)),
+            "mates-in-cp" if position.turn() == Color::White => "cp 29995".to_owned(),
+            "mates-in-cp" => "cp -29990".to_owned(),
+            "far-mates" if position.turn() == Color::White => "mate 5000".to_owned(),
+            "far-mates" => "mate -5000".to_owned(),
             _ => format!("cp {}", cp + 1),
         }
     }

@@ -11,10 +11,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Chess;
 use tabiya_model::Score;
 
-use crate::{ScorerError, fen::fen};
-
-/// The distance of a mate that an engine shows only by a huge number.
-const SOME_MATE: u32 = 100;
+use crate::{ScorerError, fen::fen, units::SOME_MATE};
 
 /// How to talk to an engine at its prompt.
 ///

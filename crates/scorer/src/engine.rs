@@ -12,14 +12,16 @@ use std::{
 };
 
 use shakmaty::Chess;
+use tabiya_model::Score;
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStdin, ChildStdout, Command},
     time::{Instant, timeout, timeout_at},
 };
+use tracing::warn;
 
 use crate::{
-    EngineSpec, Evaluation, Limit, ScorerError, StartFailure,
+    EngineSpec, Evaluation, Limit, ScorerError, StartFailure, Units,
     console::Dialect,
     fen::fen,
     lines::Lines,
@@ -43,6 +45,9 @@ pub(crate) struct Engine {
     announced: Vec<Announced>,
     settings: Vec<(String, String)>,
     startup: Duration,
+    units: Units,
+    /// It has shown a mate too far off to be one, and that was said.
+    odd: bool,
     /// How to talk to it, if it speaks no UCI.
     dialect: Option<Dialect>,
 }
@@ -50,7 +55,7 @@ pub(crate) struct Engine {
 /// What a search yields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
-    /// As the engine reports it, from whatever view.
+    /// In centipawns or a mate, from whatever view the engine reports.
     pub(crate) evaluation: Option<Evaluation>,
     /// The most nodes it reported.
     pub(crate) nodes: u64,
@@ -100,8 +105,9 @@ impl Engine {
         if let Err(trouble) = process.sync(&commands, spec.startup).await {
             return Err(process.not_started(spec, trouble, "readyok").await);
         }
-        let startup = spec.startup;
-        Ok(Engine { process, name, announced, settings, startup, dialect: None })
+        let EngineSpec { startup, units, .. } = *spec;
+        let (odd, dialect) = (false, None);
+        Ok(Engine { process, name, announced, settings, startup, units, odd, dialect })
     }
 
     /// Starts an engine that is talked to at its prompt. Its name is the first thing it says.
@@ -114,8 +120,9 @@ impl Engine {
             }
         };
         let (announced, settings) = (Vec::new(), Vec::new());
-        let (startup, dialect) = (spec.startup, Some(dialect));
-        Ok(Engine { process, name, announced, settings, startup, dialect })
+        let EngineSpec { startup, units, .. } = *spec;
+        let (odd, dialect) = (false, Some(dialect));
+        Ok(Engine { process, name, announced, settings, startup, units, odd, dialect })
     }
 
     /// What it calls itself.
@@ -157,7 +164,21 @@ impl Engine {
             end => (end?, false),
         };
         check_move(position, end)?;
-        Ok(Answer { evaluation: seen.best.evaluation(), nodes: seen.nodes, stopped })
+        let evaluation = seen.best.evaluation().map(|said| self.read(said));
+        Ok(Answer { evaluation, nodes: seen.nodes, stopped })
+    }
+
+    /// What is meant by what it says.
+    fn read(&mut self, said: Evaluation) -> Evaluation {
+        /// No mate is known that takes longer, but it is a mate all the same.
+        const FARTHEST: u32 = 246;
+        let score = self.units.read(said.score);
+        if let Score::MateIn(moves @ FARTHEST..) | Score::MatedIn(moves @ FARTHEST..) = score
+            && !std::mem::replace(&mut self.odd, true)
+        {
+            warn!("the engine {} shows a mate in {moves} moves: taken for a mate", self.name);
+        }
+        Evaluation { score, ..said }
     }
 
     /// Stops the search and waits for its answer, so that it is not taken for the next one.

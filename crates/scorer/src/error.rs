@@ -57,6 +57,16 @@ pub enum ScorerError {
         /// The nodes it was asked for.
         asked: u64,
     },
+    /// Chances are needed, and the engine says none.
+    #[error(
+        "the engine {engine} says no chances of a win, a draw and a loss (UCI_ShowWDL), which \
+         threshold.win_min_wdl needs: take an engine that does, such as Stockfish, or judge by \
+         threshold.win_min_cp"
+    )]
+    NoChances {
+        /// What the engine calls itself.
+        engine: String,
+    },
     /// The engine is not what it was when its stored scores were made.
     #[error(
         "the engine is another one than in the last run ({now}, not {before}): run again, and it \
@@ -98,6 +108,7 @@ impl ScorerError {
             ScorerError::UnknownOption { .. }
             | ScorerError::OptionValue { .. }
             | ScorerError::Console { .. }
+            | ScorerError::NoChances { .. }
             | ScorerError::NodesIgnored { .. } => "CONFIG",
             ScorerError::GaveUp { .. } => "NO_SCORE",
             ScorerError::Store(_) => "SCORES",

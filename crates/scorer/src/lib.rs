@@ -27,6 +27,7 @@ mod stderr;
 mod store;
 mod stored;
 mod uci;
+mod units;
 
 pub use cache::Cached;
 pub use console::Console;
@@ -34,7 +35,9 @@ pub use error::{ScorerError, StartFailure};
 pub use late::Late;
 pub use pool::Pool;
 pub use resolve::files_of_command;
-pub use scorer::{Evaluation, Health, Scorer, Unscored, Verdict};
+pub use scorer::{Health, Scorer, Unscored, Verdict};
 pub use spec::{EngineSpec, Identity, Limit, Pov};
 pub use store::{Added, Entry, Flaws, Holdings, ScoreStore, StoreError, StoredPosition};
 pub use stored::Stored;
+pub use tabiya_model::Evaluation;
+pub use units::Units;

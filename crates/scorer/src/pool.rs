@@ -143,7 +143,7 @@ impl Scorer for Pool {
     ) -> BoxStream<'_, Result<(usize, Verdict), ScorerError>> {
         let answer = move |(place, position)| async move {
             let verdict = match decided(&position) {
-                Some(score) => Verdict::Score(score.into()),
+                Some(evaluation) => Verdict::Score(evaluation),
                 None => {
                     let reply = self.ask(position).await?;
                     reply.await.map_err(|_| ScorerError::Closed)??
@@ -189,11 +189,11 @@ impl Pool {
 }
 
 /// The score of a game that is over. No engine sees it: some answer nothing, some answer nonsense.
-pub(crate) fn decided(position: &Chess) -> Option<Score> {
+pub(crate) fn decided(position: &Chess) -> Option<Evaluation> {
     match position.outcome() {
         // Only the side to move can be mated.
-        Outcome::Known(KnownOutcome::Decisive { .. }) => Some(Score::MatedIn(0)),
-        Outcome::Known(KnownOutcome::Draw) => Some(Score::DRAWN),
+        Outcome::Known(KnownOutcome::Decisive { .. }) => Some(Score::MatedIn(0).into()),
+        Outcome::Known(KnownOutcome::Draw) => Some(Evaluation::DRAWN),
         Outcome::Unknown => None,
     }
 }
@@ -201,12 +201,7 @@ pub(crate) fn decided(position: &Chess) -> Option<Score> {
 fn identity(spec: &EngineSpec, engine: &Engine, pov: Pov) -> Identity {
     let mut options: BTreeMap<_, _> = options::nets(engine.announced()).collect();
     options.extend(engine.settings().iter().cloned());
-    if spec.console.is_some() {
-        // All that such an engine can be told, it is told here.
-        let words = spec.command.iter().skip(1).map(|word| word.to_string_lossy());
-        let arguments = words.collect::<Vec<_>>().join(" ");
-        options.extend((!arguments.is_empty()).then(|| ("arguments".to_owned(), arguments)));
-    }
+    options.extend(spec.peculiarities());
     let (name, console) = (engine.name().to_owned(), spec.console.clone());
     Identity { name, options, limit: spec.limit, pov, console }
 }
@@ -302,7 +297,8 @@ impl Worker {
         }
         self.lost = 0;
         let turned = shared.identity.pov == Pov::White && position.turn() == Color::Black;
-        let evaluation = answer.evaluation.map(|it| if turned { -it } else { it });
+        let usable = |it: &Evaluation| !shared.spec.chances || it.expected().is_some();
+        let evaluation = answer.evaluation.filter(usable).map(|it| if turned { -it } else { it });
         Ok(evaluation.ok_or(Failure::NoScore))
     }
 

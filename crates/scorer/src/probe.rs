@@ -1,8 +1,8 @@
 //! What an engine is like, found out once before it is trusted with a run.
 //!
-//! The only thing that ends a run here is an engine that searches on after its node limit: every
-//! position would run into the timeout. The rest is said and goes on, since a run reports
-//! whatever cannot be scored anyway.
+//! What ends a run here would spoil every position: an engine that searches on after its node
+//! limit, or one that says no chances where they are needed. The rest is said and goes on, since a
+//! run reports whatever cannot be scored anyway.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tabiya_model::Score;
 use tracing::warn;
 
 use crate::{
-    EngineSpec, Limit, Pov, ScorerError,
+    EngineSpec, Evaluation, Limit, Pov, ScorerError,
     engine::{Answer, Engine},
 };
 
@@ -32,7 +32,8 @@ const NODES_AT_MOST: u64 = 100 * NODES;
 ///
 /// # Errors
 ///
-/// The limit is in nodes and the engine does not keep to it, or it does not start again.
+/// The limit is in nodes and the engine does not keep to it, chances are needed and it says none,
+/// or it does not start again.
 pub(crate) async fn probe(engine: &mut Engine, spec: &EngineSpec) -> Result<Pov, ScorerError> {
     let mut pov = spec.pov;
     if let Some(start) = search(engine, spec, &Chess::default(), Limit::Depth(1)).await?
@@ -41,6 +42,10 @@ pub(crate) async fn probe(engine: &mut Engine, spec: &EngineSpec) -> Result<Pov,
         warn_if_odd(engine.name(), score(&start));
         if pov == Pov::Auto {
             pov = view(engine.name(), score(&queen_down));
+        }
+        let said = |answer: &Answer| answer.evaluation.and_then(Evaluation::expected).is_some();
+        if spec.chances && !said(&start) && !said(&queen_down) {
+            return Err(ScorerError::NoChances { engine: engine.name().to_owned() });
         }
         check_nodes(engine, spec).await?;
     }
@@ -74,7 +79,10 @@ fn warn_if_odd(name: &str, score: Option<Score>) {
         None => warn!("the engine {name} gives no score for the initial position; going on"),
         Some(Score::Cp(cp)) if cp.abs() < SANE_CP => {}
         Some(score) => {
-            warn!("the engine {name} gives {score} for the initial position: check its unit");
+            warn!(
+                "the engine {name} gives {score} for the initial position: if its centipawns are \
+                 none, say so by score.cp_scale"
+            );
         }
     }
 }

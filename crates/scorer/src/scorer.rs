@@ -1,6 +1,6 @@
 //! What it means to score: the one trait, and what it answers.
 
-use std::{fmt, ops::Neg, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use futures_util::{
     FutureExt, StreamExt,
@@ -8,7 +8,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use shakmaty::Chess;
-use tabiya_model::{Score, Wdl};
+use tabiya_model::{Evaluation, Score};
 
 use crate::{Identity, ScorerError};
 
@@ -78,31 +78,6 @@ impl Verdict {
             Verdict::Score(evaluation) => Some(evaluation.score),
             Verdict::Unscored(_) => None,
         }
-    }
-}
-
-/// What an engine thinks of a position, from the view of the side to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Evaluation {
-    /// The score.
-    pub score: Score,
-    /// The chances of a win, a draw and a loss, from engines that say them.
-    pub wdl: Option<Wdl>,
-}
-
-/// The same from the other side's view.
-impl Neg for Evaluation {
-    type Output = Evaluation;
-
-    fn neg(self) -> Evaluation {
-        Evaluation { score: -self.score, wdl: self.wdl.map(Neg::neg) }
-    }
-}
-
-/// From an engine that says no chances.
-impl From<Score> for Evaluation {
-    fn from(score: Score) -> Evaluation {
-        Evaluation { score, wdl: None }
     }
 }
 

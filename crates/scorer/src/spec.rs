@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Console;
+use crate::{Console, Units};
 
 /// How long an engine thinks about one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub enum Pov {
 }
 
 /// An engine and how to ask it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EngineSpec {
     /// The program, by path or by name, and its arguments.
     pub command: Vec<OsString>,
@@ -55,6 +55,15 @@ pub struct EngineSpec {
     pub startup: Duration,
     /// Whose view the scores are.
     pub pov: Pov,
+    /// What its centipawns mean.
+    pub units: Units,
+    /// Each score must come with the chances of a win, a draw and a loss, or show a mate.
+    pub chances: bool,
+    /// The arguments in its command are part of what it is; not so where one only starts it.
+    pub arguments_matter: bool,
+    /// What tells it from another that calls itself the same, and is started and set the same;
+    /// empty: nothing.
+    pub tag: String,
     /// How to talk to an engine that speaks no UCI; options and limit mean nothing to it.
     pub console: Option<Console>,
 }
@@ -74,8 +83,28 @@ impl EngineSpec {
             timeout: Duration::from_secs(30),
             startup: Duration::from_secs(30),
             pov: Pov::Auto,
+            units: Units::default(),
+            chances: false,
+            arguments_matter: true,
+            tag: String::new(),
             console: None,
         }
+    }
+
+    /// What scores depend on that no engine announces. Nothing that is as it usually is, so that
+    /// scores stay under the names they have.
+    pub(crate) fn peculiarities(&self) -> impl Iterator<Item = (String, String)> {
+        let words = self.command.iter().skip(1).map(|word| word.to_string_lossy());
+        let arguments = words.collect::<Vec<_>>().join(" ");
+        let Units { cp_scale, mate_threshold } = self.units;
+        let all = [
+            (self.arguments_matter && !arguments.is_empty(), "arguments", arguments),
+            (cp_scale != 1.0, "cp_scale", cp_scale.to_string()),
+            (mate_threshold > 0, "mate_threshold", mate_threshold.to_string()),
+            (!self.tag.is_empty(), "tag", self.tag.clone()),
+        ];
+        let said = all.into_iter().filter(|&(unusual, ..)| unusual);
+        said.map(|(_, name, value)| (name.to_owned(), value))
     }
 
     /// The command as one would type it, for messages.
@@ -93,7 +122,8 @@ impl EngineSpec {
 pub struct Identity {
     /// What the engine calls itself, which names its version.
     pub name: String,
-    /// The options as they were set, and the net as it was announced.
+    /// The options as they were set, the net as it was announced, and what else makes the engine
+    /// another: its arguments, its units, its tag.
     pub options: BTreeMap<String, String>,
     /// How long it thinks.
     pub limit: Limit,

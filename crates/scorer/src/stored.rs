@@ -37,13 +37,20 @@ pub struct Stored<S> {
     engine: Arc<str>,
     store: Arc<Mutex<ScoreStore>>,
     found: AtomicU64,
+    chances: bool,
 }
 
 impl<S: Scorer> Stored<S> {
     /// Keeps the scores of `inner` in `store`.
     pub fn new(inner: S, store: ScoreStore) -> Stored<S> {
         let engine = inner.identity().to_string().into();
-        Stored { inner, engine, store: Arc::new(Mutex::new(store)), found: AtomicU64::new(0) }
+        let store = Arc::new(Mutex::new(store));
+        Stored { inner, engine, store, found: AtomicU64::new(0), chances: false }
+    }
+
+    /// Asks again where a stored score says no chances, if they are `needed`.
+    pub fn with_chances(self, needed: bool) -> Stored<S> {
+        Stored { chances: needed, ..self }
     }
 
     /// Fills in what is stored.
@@ -56,7 +63,8 @@ impl<S: Scorer> Stored<S> {
         let known = self.blocking(move |store, engine| store.look_up(engine, &asked)).await?;
         let slots = keys.iter().zip(verdicts).filter(|(key, _)| key.is_some());
         for ((_, verdict), known) in slots.zip(known) {
-            *verdict = known.map(Verdict::Score);
+            let enough = |it: &Evaluation| !self.chances || it.expected().is_some();
+            *verdict = known.filter(enough).map(Verdict::Score);
         }
         Ok(())
     }
@@ -142,8 +150,7 @@ impl<S: Scorer> Scorer for Stored<S> {
             self.found.fetch_add(found as u64, Relaxed);
             // So that no engine is needed for what needs none.
             for (verdict, position) in verdicts.iter_mut().zip(&positions) {
-                *verdict =
-                    verdict.or_else(|| decided(position).map(|score| Verdict::Score(score.into())));
+                *verdict = verdict.or_else(|| decided(position).map(Verdict::Score));
             }
             let missing = positions.into_iter().enumerate().zip(&verdicts);
             let missing: Vec<_> = missing

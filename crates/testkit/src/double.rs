@@ -1,7 +1,7 @@
 //! A scorer that answers at once and always the same.
 
 use shakmaty::Chess;
-use tabiya_model::{PositionKey, Score};
+use tabiya_model::{PositionKey, Score, Wdl};
 
 use crate::rng::mix;
 
@@ -13,6 +13,14 @@ use crate::rng::mix;
 pub fn pseudo_score(position: &Chess) -> Score {
     let hash = mix(PositionKey::of(position).0);
     Score::Cp((hash % 801) as i32 - 400)
+}
+
+/// Chances that go with a score of [`pseudo_score`].
+pub fn pseudo_chances(score: Score) -> Wdl {
+    let cp = score.to_mean_cp().clamp(-400, 400);
+    let (win, loss) = (100 + cp.max(0), 100 + (-cp).max(0));
+    let part = |part: i32| part as u16;
+    Wdl::new(part(win), part(1000 - win - loss), part(loss)).unwrap()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod oracle;
 mod render;
 mod rng;
 
-pub use double::pseudo_score;
+pub use double::{pseudo_chances, pseudo_score};
 pub use games::{FLAW_PLIES, Flaw, Game, Mix, generate};
 pub use oracle::{Book, Draws, LineEnd, Outcome, Rules, Short, Weight, oracle, select};
 pub use render::{Style, render};

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use shakmaty::{Chess, Color, Move, Position};
 use tabiya_model::{Census, Outcome as Result, PackedMove, PositionKey, Reason, Score, Tally};
 
-use crate::{Flaw, Game};
+use crate::{Flaw, Game, pseudo_chances};
 
 /// What is wanted: the sections of the configuration that change a book, as plain fields.
 #[derive(Clone, Debug)]
@@ -31,6 +31,10 @@ pub struct Rules {
     pub win_min_cp: i32,
     /// And not more than this, in centipawns.
     pub win_max_cp: Option<i32>,
+    /// In place of centipawns: the winner's expected score per mille must be more.
+    pub win_min_wdl: Option<u16>,
+    /// And not more than this.
+    pub win_max_wdl: Option<u16>,
     /// What becomes of drawn lines.
     pub draws: Draws,
     /// For [`Draws::BetterSide`]: must be better by more.
@@ -82,6 +86,8 @@ impl Default for Rules {
             setup_positions: false,
             win_min_cp: 100,
             win_max_cp: None,
+            win_min_wdl: None,
+            win_max_wdl: None,
             draws: Draws::BetterSide,
             draw_min_cp: 100,
             draw_max_cp: 50,
@@ -219,7 +225,14 @@ fn threshold(outcome: Result, white: Option<Score>, rules: &Rules) -> Option<Vec
                 (Some(max), Score::Cp(cp)) => cp <= max,
                 (Some(_), _) => false,
             };
-            (in_band && score > Score::Cp(rules.win_min_cp)).then(|| vec![winner])
+            let good = match rules.win_min_wdl {
+                None => in_band && score > Score::Cp(rules.win_min_cp),
+                Some(min) => {
+                    let expected = expected(score);
+                    expected > min && rules.win_max_wdl.is_none_or(|max| expected <= max)
+                }
+            };
+            good.then(|| vec![winner])
         }
         (None, Draws::BetterSide) if white > Score::Cp(rules.draw_min_cp) => {
             Some(vec![Color::White])
@@ -232,6 +245,15 @@ fn threshold(outcome: Result, white: Option<Score>, rules: &Rules) -> Option<Vec
             let even = matches!(white, Score::Cp(cp) if cp.abs() <= rules.draw_max_cp);
             even.then_some(both)
         }
+    }
+}
+
+/// What the mover of a position with this score may expect, per mille.
+fn expected(score: Score) -> u16 {
+    match score {
+        Score::MateIn(_) => 1000,
+        Score::MatedIn(_) => 0,
+        score @ Score::Cp(_) => pseudo_chances(score).expected(),
     }
 }
 

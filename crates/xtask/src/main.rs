@@ -10,6 +10,7 @@ mod openings;
 mod polyglot_check;
 mod program;
 mod rebuild;
+mod reproduce;
 mod sample;
 mod scan_check;
 mod sift;
@@ -52,6 +53,8 @@ enum Chore {
     Torture(torture::Args),
     /// Compares the built-in engine's scores with those of another.
     Judge(judge::Args),
+    /// Scores positions again and again, by one engine and by two: the scores must be the same.
+    Reproduce(reproduce::Args),
     /// Labels opening positions of games with an engine's scores.
     Label(label::Args),
     /// Trains the built-in engine's net.
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<()> {
         Chore::ScanCheck(args) => scan_check::run(&args),
         Chore::Torture(args) => torture::run(&args),
         Chore::Judge(args) => judge::run(&args),
+        Chore::Reproduce(args) => reproduce::run(&args),
         Chore::Label(args) => label::run(&args),
         Chore::Train(args) => train::run(&args),
         Chore::Games(args) => games::run(&args),

@@ -117,12 +117,9 @@ fn print(report: &Report, config: &Config) -> io::Result<()> {
         )?;
     }
     let lines = &report.lines;
-    let rule = match (&config.score.engine, config.threshold.win_max_cp) {
-        (engine, _) if engine.is_none() => "lines kept".to_owned(),
-        (_, None) => format!("lines kept (> {:+} cp)", config.threshold.win_min_cp),
-        (_, Some(most)) => {
-            format!("lines kept ({:+} to {most:+} cp)", config.threshold.win_min_cp)
-        }
+    let rule = match config.score.engine.is_none() {
+        true => "lines kept".to_owned(),
+        false => format!("lines kept ({})", config.threshold.rule()),
     };
     let draws = match lines.draw {
         0 => String::new(),

@@ -10,7 +10,7 @@ use tabiya_pipeline::{
 };
 use tabiya_scorer::{
     Cached, Console, EngineSpec, Identity, Late, Limit, Pov, ScoreStore, Scorer, ScorerError,
-    Stored,
+    Stored, Units,
 };
 use tokio::task;
 
@@ -33,7 +33,7 @@ impl Scoring {
     /// Opens the scores of earlier runs and starts the engines, or gives up at a signal: a mute
     /// engine takes its time to be found out. `None` if nobody is to score.
     pub(crate) async fn start(config: &Config, cx: &Context) -> Result<Option<Scoring>> {
-        let Some(spec) = engine_spec(&config.score)? else { return Ok(None) };
+        let Some(spec) = engine_spec(config)? else { return Ok(None) };
         let scores = config.checkpoint.dir.join(SCORES);
         let start = async move {
             // First, since a file that cannot be used is found out quickly.
@@ -41,7 +41,8 @@ impl Scoring {
             let store = store.map_err(ScorerError::from).map_err(Error::from)?;
             let engines = service::engines(&config.score);
             let pool = Arc::new(engines_for(config, spec, engines).await?);
-            let stored = Stored::new(Arc::clone(&pool), store);
+            let stored = Stored::new(Arc::clone(&pool), store)
+                .with_chances(config.threshold.needs_chances());
             let scorer = Arc::new(Cached::new(stored, config.score.cache));
             Ok(Some(Scoring { pool, scorer }))
         };
@@ -95,7 +96,8 @@ pub(crate) fn forget_engines(config: &Config) {
     let _ = fs::remove_file(config.checkpoint.dir.join(ENGINES));
 }
 
-fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
+fn engine_spec(config: &Config) -> Result<Option<EngineSpec>> {
+    let section = &config.score;
     let command = match &section.engine {
         Engine::Named(NamedEngine::None) => return Ok(None),
         Engine::Named(NamedEngine::Builtin) => {
@@ -119,6 +121,10 @@ fn engine_spec(section: &config::Score) -> Result<Option<EngineSpec>> {
         config::Pov::Stm => Pov::SideToMove,
         config::Pov::White => Pov::White,
     };
+    spec.units = Units { cp_scale: section.cp_scale, mate_threshold: section.mate_threshold };
+    spec.chances = config.threshold.needs_chances();
+    spec.arguments_matter = matches!(section.engine, Engine::Command(_));
+    spec.tag = section.tag.clone();
     spec.console = console(&section.console);
     Ok(Some(spec))
 }

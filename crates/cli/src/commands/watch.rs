@@ -62,8 +62,9 @@ struct Watch<'a> {
     /// The configuration file when it was last looked at, good or bad.
     text: Vec<u8>,
     work: Work,
-    /// The engines, once there was something to score, and what they were started for.
-    scoring: Option<(config::Score, Scoring)>,
+    /// The engines, once there was something to score, and what they were started for: the section,
+    /// and whether chances are needed.
+    scoring: Option<((config::Score, bool), Scoring)>,
     /// Files that may still be written to, with the time since when they are as they are.
     seen: HashMap<PathBuf, (Stamp, Instant)>,
     /// Files that could not be read whole.
@@ -217,13 +218,13 @@ impl Watch<'_> {
         config: &config::Config,
         cx: &Context,
     ) -> Result<Option<Arc<dyn tabiya_scorer::Scorer>>> {
-        let section = &config.score;
-        if self.scoring.as_ref().is_none_or(|(started_for, _)| started_for != section) {
+        let wanted = (config.score.clone(), config.threshold.needs_chances());
+        if self.scoring.as_ref().is_none_or(|(started_for, _)| *started_for != wanted) {
             if let Some((_, old)) = self.scoring.take() {
                 old.shutdown().await;
             }
             let scoring = Scoring::start(config, cx).await?;
-            self.scoring = scoring.map(|scoring| (section.clone(), scoring));
+            self.scoring = scoring.map(|scoring| (wanted, scoring));
         }
         Ok(self.scoring.as_ref().map(|(_, scoring)| scoring.scorer()))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tabiya_book::Policy;
 use tabiya_pipeline::{
     Rules,
-    config::{ByteSize, Config, Engine, Period},
+    config::{ByteSize, Config, Engine, NamedEngine, Period},
 };
 
 use tabiya_scorer::ScorerError;
@@ -145,7 +145,19 @@ impl Review<'_> {
                 "exactly one of depth, nodes and movetime ends a search: write { depth = 8 }",
             );
         }
+        if score.tag.contains(char::is_control) {
+            self.problem("score.tag", "more than one line: any words on one line will do");
+        }
         let Some(console) = scoring::console(&score.console) else { return };
+        for (key, used, instead) in [
+            ("score.cp_scale", score.cp_scale != 1.0, "per_pawn"),
+            ("score.mate_threshold", score.mate_threshold != 0, "mate_from"),
+        ] {
+            if used {
+                let message = format!("is for UCI: at a prompt it is score.console.{instead}");
+                self.problem(key, message);
+            }
+        }
         if !matches!(score.engine, Engine::Command(_)) {
             self.problem(
                 "score.console",
@@ -158,6 +170,7 @@ impl Review<'_> {
     }
 
     fn threshold(&mut self, config: &Config) {
+        self.chances(config);
         let min = config.threshold.win_min_cp;
         if let Some(max) = config.threshold.win_max_cp.filter(|&max| max <= min) {
             self.problem(
@@ -175,6 +188,41 @@ impl Review<'_> {
                 format!("{min} centipawns are {pawns} pawns: is that meant? 100 is one pawn"),
             );
         }
+    }
+
+    /// A threshold by chances, and who can say them.
+    fn chances(&mut self, config: &Config) {
+        let threshold = &config.threshold;
+        let Some(min) = threshold.win_min_wdl else {
+            if threshold.win_max_wdl.is_some() {
+                self.problem(
+                    "threshold.win_max_wdl",
+                    "the upper end of a band: write win_min_wdl, too, if only 0",
+                );
+            }
+            return;
+        };
+        if let Some(max) = threshold.win_max_wdl.filter(|&max| max <= min) {
+            let message = format!("{max} is not above win_min_wdl, {min}: no line would be kept");
+            self.problem("threshold.win_max_wdl", message);
+        }
+        if min == 1000 {
+            let message = "nobody expects more than 1000 per mille: no line would be kept";
+            self.problem("threshold.win_min_wdl", message);
+        }
+        if threshold.win_max_cp.is_some() {
+            let message = "won lines are judged by win_min_wdl, not by centipawns: leave one out";
+            self.problem("threshold.win_max_cp", message);
+        }
+        let mute = match &config.score.engine {
+            Engine::Named(NamedEngine::Builtin) => "the built-in engine says no chances",
+            Engine::Command(_) if config.score.console.is_used() => "a prompt says no chances",
+            _ => return,
+        };
+        self.problem(
+            "threshold.win_min_wdl",
+            format!("{mute}: take one that does, as score.engine = [\"stockfish\"]"),
+        );
     }
 
     /// Nothing works with no memory or no time.

@@ -269,6 +269,7 @@ impl<'a> Walk<'a> {
 /// The unit a key is in, by its name.
 fn unit(key: &str) -> Option<&'static str> {
     match key.rsplit('.').next().unwrap_or(key) {
+        name if name.ends_with("_wdl") => Some("expected score per mille, 500 for even"),
         name if name.ends_with("_cp") => Some("centipawns, 100 to a pawn"),
         "plies" => Some("half-moves, 24 for twelve moves of each side"),
         "depth" => Some("half-moves of search"),

@@ -209,6 +209,58 @@ fn a_dialect_that_cannot_be_is_said() {
 }
 
 #[test]
+fn chances_need_somebody_who_says_them_and_a_band_two_ends() {
+    check(
+        r#"
+        threshold.win_min_wdl = 600
+        threshold.win_max_wdl = 600
+        threshold.win_max_cp = 300
+        "#,
+        expect![[r#"
+            c.toml:4: threshold.win_min_wdl: the built-in engine says no chances: take one that does, as score.engine = ["stockfish"]
+            c.toml:5: threshold.win_max_wdl: 600 is not above win_min_wdl, 600: no line would be kept
+            c.toml:6: threshold.win_max_cp: won lines are judged by win_min_wdl, not by centipawns: leave one out"#]],
+    );
+    check(
+        r#"
+        score.engine = ["engine"]
+        threshold.win_max_wdl = 600
+        "#,
+        expect![
+            "c.toml:5: threshold.win_max_wdl: the upper end of a band: write win_min_wdl, too, if only 0"
+        ],
+    );
+    check(
+        r#"
+        score.engine = ["gaviota"]
+        score.console.preset = "gaviota"
+        score.cp_scale = 0.5
+        score.mate_threshold = 30000
+        score.tag = "two\nlines"
+        threshold.win_min_wdl = 1000
+        "#,
+        expect![[r#"
+            c.toml:6: score.cp_scale: is for UCI: at a prompt it is score.console.per_pawn
+            c.toml:7: score.mate_threshold: is for UCI: at a prompt it is score.console.mate_from
+            c.toml:8: score.tag: more than one line: any words on one line will do
+            c.toml:9: threshold.win_min_wdl: a prompt says no chances: take one that does, as score.engine = ["stockfish"]
+            c.toml:9: threshold.win_min_wdl: nobody expects more than 1000 per mille: no line would be kept"#]],
+    );
+    check(
+        r#"
+        score.engine = ["engine"]
+        score.cp_scale = 0
+        threshold.win_min_wdl = 0.6
+        threshold.win_max_wdl = 1001
+        "#,
+        expect![[r#"
+            c.toml:5: score.cp_scale: 0 is out of range: write from 0.0001 to 10000
+            c.toml:6: threshold.win_min_wdl: 0.6 is not a whole number: it is in expected score per mille, 500 for even
+            c.toml:7: threshold.win_max_wdl: 1001 is out of range: write from 0 to 1000, in expected score per mille, 500 for even"#]],
+    );
+}
+
+#[test]
 fn doubtful_values_are_warned_of() {
     check(
         "filter.plies = 200\nthreshold.win_min_cp = 5000\nscore.engine = 'none'",

@@ -3,6 +3,7 @@
 //! Names and defaults are part of the interface. Reading the TOML file, and saying where in it a
 //! problem stands, is the command line's business; this module knows what the values mean.
 
+mod threshold;
 mod units;
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tabiya_book::Policy;
 use tabiya_model::Outcome;
 
+pub use threshold::{Draws, Threshold};
 pub use units::{ByteSize, Period, UnitError};
 
 /// The whole configuration.
@@ -194,6 +196,15 @@ pub struct Score {
     /// Whose view the engine's scores are from: "auto" (asked at the start), "stm" (the side to
     /// move, as UCI says) or "white".
     pub pov: Pov,
+    /// What one of the engine's centipawns counts: 0.01 for an engine that says a hundred times
+    /// too much.
+    #[schemars(range(min = 0.0001, max = 10_000.0))]
+    pub cp_scale: f64,
+    /// Centipawns from here on, either way, as the engine says them, are mates. 0: none are.
+    pub mate_threshold: u32,
+    /// Tells scores from those of an engine that is started and set the same: of another net in a
+    /// file of the same name, say. Any words.
+    pub tag: String,
     /// Positions remembered in memory, so that none is asked about twice.
     pub cache: usize,
     /// How to talk to an engine that speaks no UCI but answers at a prompt: { preset = "gaviota" }.
@@ -210,6 +221,9 @@ impl Default for Score {
             options: BTreeMap::new(),
             timeout: Period(Duration::from_secs(30)),
             pov: Pov::Auto,
+            cp_scale: 1.0,
+            mate_threshold: 0,
+            tag: String::new(),
             cache: 1_000_000,
             console: Console::default(),
         }
@@ -349,50 +363,6 @@ pub enum Pov {
     Stm,
     /// White.
     White,
-}
-
-/// `[threshold]`, asked only when there is an engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Threshold {
-    /// A won line is kept if its score, seen by the winner, is above this many centipawns.
-    #[schemars(range(min = -100_000, max = 100_000))]
-    pub win_min_cp: i32,
-    /// And not above this many, for a band. With it, mate scores are outside.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = -100_000, max = 100_000))]
-    pub win_max_cp: Option<i32>,
-    /// Drawn lines, when `filter.outcomes` has "draw": "better-side" credits the side that
-    /// stands better, "balanced" keeps the lines where neither does.
-    pub draws: Draws,
-    /// For "better-side": how much better, in centipawns.
-    #[schemars(range(min = 0, max = 100_000))]
-    pub draw_min_cp: i32,
-    /// For "balanced": how far from even at the most, in centipawns.
-    #[schemars(range(min = 0, max = 100_000))]
-    pub draw_max_cp: i32,
-}
-
-impl Default for Threshold {
-    fn default() -> Threshold {
-        Threshold {
-            win_min_cp: 100,
-            win_max_cp: None,
-            draws: Draws::BetterSide,
-            draw_min_cp: 100,
-            draw_max_cp: 50,
-        }
-    }
-}
-
-/// What becomes of drawn lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Draws {
-    /// Credited to the side that stands better.
-    BetterSide,
-    /// Kept for both sides if the line ends even.
-    Balanced,
 }
 
 /// `[aggregate]`

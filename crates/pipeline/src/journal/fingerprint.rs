@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Changes when journals of before cannot be read any more.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The name of a journal: 16 hex digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,8 +136,9 @@ mod tests {
     #[test]
     fn what_changes_lines_or_scores_changes_the_name_and_nothing_else_does() {
         let base = Config::default();
-        let same: [fn(&mut Config); 5] = [
+        let same: [fn(&mut Config); 6] = [
             |config| config.threshold.win_min_cp = 300,
+            |config| config.threshold.win_min_wdl = Some(600),
             |config| config.filter.jobs = 7,
             |config| config.score.pool = 3,
             |config| config.aggregate.memory = crate::config::ByteSize::mib(1),
@@ -148,7 +149,9 @@ mod tests {
             change(&mut config);
             assert_eq!(name(&config), name(&base));
         }
-        let other: [fn(&mut Config); 4] = [
+        let other: [fn(&mut Config); 6] = [
+            |config| config.score.tag = "second".to_owned(),
+            |config| config.score.cp_scale = 0.01,
             |config| config.filter.plies = 20,
             |config| config.filter.conditions.push("WhiteElo >= 2000".to_owned()),
             |config| config.score.limit = Limit { nodes: Some(5), depth: None, movetime: None },

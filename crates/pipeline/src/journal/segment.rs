@@ -1,24 +1,25 @@
 //! Lines with their verdicts as bytes: one record after the other, packed with zstd.
 //!
-//! A record is a byte of flags, then what they announce: the score (4 bytes), the start position
-//! (its FEN behind a length of 2 bytes), the identity of the game (16 bytes); then the number of
-//! moves (2 bytes) and the moves. All numbers are little-endian. The manifest knows how many
+//! A record is a byte of flags, then what they announce: the score (4 bytes), the chances of a win,
+//! a draw and a loss (2 bytes each), the start position (its FEN behind a length of 2 bytes), the
+//! identity of the game (16 bytes); then the number of moves (2 bytes) and the moves. All numbers are little-endian. The manifest knows how many
 //! records there are, and the checksum of the file.
 
 use std::io::{self, Read, Write};
 
 use shakmaty::{CastlingMode, Chess, EnPassantMode, fen::Fen};
-use tabiya_model::{Line, Outcome, PackedMove, Score, Start};
+use tabiya_model::{Evaluation, Line, Outcome, PackedMove, Score, Start, Wdl};
 
 use crate::batch::{LineVerdict, Scored};
 
-const MAGIC: &[u8; 8] = b"TABSEG\x01\n";
+const MAGIC: &[u8; 8] = b"TABSEG\x02\n";
 const LEVEL: i32 = 1;
 
 const OUTCOME: u8 = 0b0000_0011;
 const VERDICT: u8 = 0b0001_1100;
 const START: u8 = 0b0010_0000;
 const IDENTITY: u8 = 0b0100_0000;
+const CHANCES: u8 = 0b1000_0000;
 
 /// A segment that grows.
 pub(super) struct Writer {
@@ -58,12 +59,17 @@ fn encode(record: &mut Vec<u8>, scored: &Scored, identity: Option<u128>) {
         Outcome::Black => 1,
         Outcome::Draw => 2,
     };
-    let (verdict, number) = match scored.verdict {
-        LineVerdict::Unasked => (0, None),
-        LineVerdict::SetAside => (1, None),
-        LineVerdict::Score(Score::Cp(cp)) => (2, Some(cp.to_le_bytes())),
-        LineVerdict::Score(Score::MateIn(moves)) => (3, Some(moves.to_le_bytes())),
-        LineVerdict::Score(Score::MatedIn(moves)) => (4, Some(moves.to_le_bytes())),
+    let (verdict, number, wdl) = match scored.verdict {
+        LineVerdict::Unasked => (0, None, None),
+        LineVerdict::SetAside => (1, None, None),
+        LineVerdict::Score(Evaluation { score, wdl }) => {
+            let (kind, number) = match score {
+                Score::Cp(cp) => (2, cp.to_le_bytes()),
+                Score::MateIn(moves) => (3, moves.to_le_bytes()),
+                Score::MatedIn(moves) => (4, moves.to_le_bytes()),
+            };
+            (kind, Some(number), wdl)
+        }
     };
     let start = match &line.start {
         Start::Standard => None,
@@ -73,9 +79,14 @@ fn encode(record: &mut Vec<u8>, scored: &Scored, identity: Option<u128>) {
     };
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     record.push(
-        outcome | verdict << 2 | flag(start.is_some(), START) | flag(identity.is_some(), IDENTITY),
+        outcome
+            | verdict << 2
+            | flag(start.is_some(), START)
+            | flag(identity.is_some(), IDENTITY)
+            | flag(wdl.is_some(), CHANCES),
     );
     record.extend(number.into_iter().flatten());
+    record.extend(wdl.iter().flat_map(|wdl| wdl.parts()).flat_map(u16::to_le_bytes));
     if let Some(fen) = start {
         record.extend((fen.len() as u16).to_le_bytes());
         record.extend(fen.as_bytes());
@@ -116,14 +127,7 @@ impl Reader {
             2 => Outcome::Draw,
             _ => return None,
         };
-        let verdict = match (flags & VERDICT) >> 2 {
-            0 => LineVerdict::Unasked,
-            1 => LineVerdict::SetAside,
-            2 => LineVerdict::Score(Score::Cp(i32::from_le_bytes(self.array()?))),
-            3 => LineVerdict::Score(Score::MateIn(u32::from_le_bytes(self.array()?))),
-            4 => LineVerdict::Score(Score::MatedIn(u32::from_le_bytes(self.array()?))),
-            _ => return None,
-        };
+        let verdict = self.verdict(flags)?;
         let start = match flags & START {
             0 => Start::Standard,
             _ => Start::Position(Box::new(self.position()?)),
@@ -138,6 +142,25 @@ impl Reader {
             .map(|word| PackedMove(word.iter().rfold(0, |sum, &byte| sum << 8 | u16::from(byte))));
         let line = Line { start, moves: moves.collect(), outcome };
         Some((Scored { line, verdict }, identity))
+    }
+
+    fn verdict(&mut self, flags: u8) -> Option<LineVerdict> {
+        let has_chances = flags & CHANCES != 0;
+        let score = match (flags & VERDICT) >> 2 {
+            0 => return (!has_chances).then_some(LineVerdict::Unasked),
+            1 => return (!has_chances).then_some(LineVerdict::SetAside),
+            2 => Score::Cp(i32::from_le_bytes(self.array()?)),
+            3 => Score::MateIn(u32::from_le_bytes(self.array()?)),
+            4 => Score::MatedIn(u32::from_le_bytes(self.array()?)),
+            _ => return None,
+        };
+        let wdl = if has_chances { Some(self.chances()?) } else { None };
+        Some(LineVerdict::Score(Evaluation { score, wdl }))
+    }
+
+    fn chances(&mut self) -> Option<Wdl> {
+        let mut part = || self.array().map(u16::from_le_bytes);
+        Wdl::new(part()?, part()?, part()?)
     }
 
     fn position(&mut self) -> Option<Chess> {
@@ -173,8 +196,12 @@ mod tests {
         let position: Chess =
             fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
         let set_up = Start::Position(Box::new(position));
-        let score = LineVerdict::Score;
+        let score = |score: Score| LineVerdict::Score(score.into());
+        let sure = Evaluation { score: Score::Cp(412), wdl: Wdl::new(871, 120, 9) };
+        let mated = Evaluation { score: Score::MatedIn(9), wdl: Wdl::new(0, 0, 1000) };
         vec![
+            (scored(Outcome::White, LineVerdict::Score(sure), set_up.clone(), &[5]), Some(1)),
+            (scored(Outcome::Black, LineVerdict::Score(mated), Start::Standard, &[2, 3]), None),
             (scored(Outcome::White, LineVerdict::Unasked, Start::Standard, &[0x31c, 0xd24]), None),
             (scored(Outcome::Black, score(Score::Cp(-77)), set_up, &[1]), Some(u128::MAX - 5)),
             (scored(Outcome::Draw, score(Score::MateIn(3)), Start::Standard, &[]), Some(7)),
@@ -200,6 +227,14 @@ mod tests {
         }
         assert!(reader.is_at_end());
         assert_eq!(reader.next(), None);
+    }
+
+    #[test]
+    fn chances_without_a_score_are_damage() {
+        for flags in [CHANCES, CHANCES | 1 << 2] {
+            let mut reader = Reader { records: [&[flags][..], &[0; 20]].concat(), at: 0 };
+            assert_eq!(reader.next(), None);
+        }
     }
 
     proptest! {

@@ -12,14 +12,14 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use shakmaty::{Chess, Position};
-use tabiya_model::Score;
+use tabiya_model::{Evaluation, Score};
 use tabiya_pipeline::{
     Context, Error, Journal, Report, Rules, Strangers, Work,
     config::{Book, Codec, Config, Engine, Format, NamedEngine},
     find, run,
 };
 use tabiya_scorer::{Health, Identity, Limit, Pov, Scorer, ScorerError, Verdict};
-use tabiya_testkit::pseudo_score;
+use tabiya_testkit::{pseudo_chances, pseudo_score};
 use tokio_util::sync::CancellationToken;
 
 /// One run in its own folder.
@@ -154,11 +154,16 @@ struct DoubleScorer {
 }
 
 /// As a pool answers: what is over on the board needs no engine.
-fn verdict(position: &Chess) -> Score {
+fn verdict(position: &Chess) -> Evaluation {
     match position.is_checkmate() {
-        true => Score::MatedIn(0),
-        false if position.is_stalemate() || position.is_insufficient_material() => Score::DRAWN,
-        false => pseudo_score(position),
+        true => Score::MatedIn(0).into(),
+        false if position.is_stalemate() || position.is_insufficient_material() => {
+            Evaluation::DRAWN
+        }
+        false => {
+            let score = pseudo_score(position);
+            Evaluation { score, wdl: Some(pseudo_chances(score)) }
+        }
     }
 }
 
@@ -172,7 +177,7 @@ impl Scorer for DoubleScorer {
                         let ms = u64::from(some) * 7 % 5 + positions.len() as u64 % 3;
                         tokio::time::sleep(Duration::from_millis(ms)).await;
                     }
-                    Ok(positions.iter().map(|it| Verdict::Score(verdict(it).into())).collect())
+                    Ok(positions.iter().map(|it| Verdict::Score(verdict(it))).collect())
                 }
                 Double::Silent => std::future::pending().await,
                 Double::Fails => Err(ScorerError::Closed),

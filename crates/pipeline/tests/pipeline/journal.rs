@@ -102,6 +102,12 @@ async fn another_threshold_is_a_rebuild() {
         let books = bench.made();
         assert!(books == bench.anew().await, "{win_min_cp}");
     }
+    for win_min_wdl in [Some(500), Some(640), None] {
+        bench.config.threshold.win_min_wdl = win_min_wdl;
+        assert_eq!(bench.run(None, Context::default()).await.unwrap().bytes, 0);
+        let books = bench.made();
+        assert!(books == bench.anew().await, "{win_min_wdl:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

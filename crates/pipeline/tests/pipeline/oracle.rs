@@ -39,6 +39,8 @@ fn rule_sets() -> Vec<Rules> {
         Rules::default(),
         Rules { line_end: LineEnd::Fixed, short: Short::Drop, ..Rules::default() },
         Rules { plies: 23, win_min_cp: -50, win_max_cp: Some(200), ..Rules::default() },
+        Rules { win_min_wdl: Some(550), ..Rules::default() },
+        Rules { plies: 15, win_min_wdl: Some(400), win_max_wdl: Some(620), ..Rules::default() },
         Rules { line_end: LineEnd::Fixed, ..plain.clone() },
         Rules { plies: 13, dedupe: true, ..plain },
         Rules {
@@ -68,6 +70,8 @@ fn configure(bench: &mut Bench, rules: &Rules, engine: bool) {
     config.filter.setup_positions = rules.setup_positions;
     config.threshold.win_min_cp = rules.win_min_cp;
     config.threshold.win_max_cp = rules.win_max_cp;
+    config.threshold.win_min_wdl = rules.win_min_wdl;
+    config.threshold.win_max_wdl = rules.win_max_wdl;
     config.threshold.draws = match rules.draws {
         Draws::BetterSide => config::Draws::BetterSide,
         Draws::Balanced => config::Draws::Balanced,

@@ -63,6 +63,15 @@ const STORE: &str = "INSERT INTO scores \
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
                      ON CONFLICT (engine, position) DO NOTHING";
 
+/// The same, but chances that come later complete a score.
+const COMPLETE: &str = "INSERT INTO scores \
+                        (engine, position, kind, value, win, draw, loss, checksum) \
+                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+                        ON CONFLICT (engine, position) DO UPDATE SET \
+                        kind = excluded.kind, value = excluded.value, win = excluded.win, \
+                        draw = excluded.draw, loss = excluded.loss, checksum = excluded.checksum \
+                        WHERE scores.win IS NULL AND excluded.win IS NOT NULL";
+
 /// An open `scores.db`.
 ///
 /// Its calls block. What one of them has stored survives the death of the process.
@@ -273,7 +282,8 @@ impl ScoreStore {
         Ok(scores)
     }
 
-    /// Stores scores of this engine: all of them, or none when it fails. One that is there stays.
+    /// Stores scores of this engine: all of them, or none when it fails. One that is there stays,
+    /// unless it lacks the chances that the new one says.
     ///
     /// # Errors
     ///
@@ -377,7 +387,7 @@ fn store(
     // Immediate: one that begins with reading cannot wait for another process to end its writing.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let id = own_id(&transaction, engine)?;
-    let mut insert = transaction.prepare_cached(STORE)?;
+    let mut insert = transaction.prepare_cached(COMPLETE)?;
     for (position, evaluation) in scores {
         Row::new(engine, position.as_str(), *evaluation).store(
             &mut insert,
@@ -459,12 +469,33 @@ mod tests {
         assert_eq!(store.look_up("another", &positions()).unwrap(), [None; 8]);
         let start = position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
         assert_eq!(store.look_up(ENGINE, &[start]).unwrap(), [None]);
-        // The first score of a position stays.
+        // The first score of a position stays: here are no chances that could complete it.
         let again = positions().into_iter().map(|position| (position, Score::Cp(9).into()));
         store.store(ENGINE, &again.collect::<Vec<_>>()).unwrap();
         assert_eq!(store.look_up(ENGINE, &positions()).unwrap(), expected);
         let holdings = Holdings { engine: ENGINE.to_owned(), scores: 8, mates: 5, chances: 4 };
         assert_eq!(store.holdings().unwrap(), [holdings]);
+    }
+
+    #[test]
+    fn a_score_without_chances_is_completed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = ScoreStore::open(folder.path().join("scores.db")).unwrap();
+        let position = positions().remove(0);
+        let with = |cp, wdl| Evaluation { score: Score::Cp(cp), wdl };
+        let chances = Wdl::new(120, 800, 80);
+        let table = [
+            (with(7, None), with(7, None)),
+            (with(8, None), with(7, None)),
+            (with(9, chances), with(9, chances)),
+            (with(10, Wdl::new(0, 1000, 0)), with(9, chances)),
+            (with(11, None), with(9, chances)),
+        ];
+        for (stored, kept) in table {
+            store.store(ENGINE, &[(position.clone(), stored)]).unwrap();
+            let found = store.look_up(ENGINE, std::slice::from_ref(&position)).unwrap();
+            assert_eq!(found, [Some(kept)], "after {stored:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use tabiya_model::{Score, Wdl};
 use tabiya_scorer::{
     EngineSpec, Evaluation, Health, Limit, Pool, Pov, ScoreStore, Scorer, ScorerError, Stored,
-    Verdict,
+    StoredPosition, Verdict,
 };
 
 use crate::fake::{Fake, after, position, texts, wandering};
@@ -127,6 +127,36 @@ async fn chances_are_stored_with_their_score() {
         let better = wdl.expected() >= 500;
         assert!(score.to_number().abs() < 60 || better == (*score > Score::DRAWN), "{verdict:?}");
     }
+}
+
+/// Scores from before anybody needed chances are asked again, once, and only then.
+#[tokio::test]
+async fn scores_without_chances_are_asked_again_where_they_are_needed() {
+    let (fake, folder) = (Fake::new("chances"), tempfile::tempdir().unwrap());
+    let batch = || vec![after("e4"), after("d4"), after("f3 e5 g4 Qh4")];
+    let engine = stored(&fake, folder.path()).await.identity().to_string();
+    let mut store = ScoreStore::open(folder.path().join("scores.db")).unwrap();
+    let old = |position: &_, score: Score| (StoredPosition::of(position), score.into());
+    let scores = [old(&after("e4"), Score::Cp(77)), old(&after("d4"), Score::MateIn(9))];
+    store.store(&engine, &scores).unwrap();
+    drop(store);
+    for (needed, asked, expected) in [
+        (false, 0, ["cp 77", "mate 9", "mate -0"]),
+        // A mate says enough.
+        (true, 1, ["cp 1", "mate 9", "mate -0"]),
+        (true, 0, ["cp 1", "mate 9", "mate -0"]),
+    ] {
+        let scorer = stored(&fake, folder.path()).await.with_chances(needed);
+        let verdicts = scorer.score(batch()).await.unwrap();
+        assert_eq!(
+            (texts(&verdicts), scorer.health().scored),
+            (expected.map(str::to_owned).to_vec(), asked)
+        );
+        let said =
+            |verdict: &Verdict| matches!(verdict, Verdict::Score(it) if it.expected().is_some());
+        assert!(!needed || verdicts.iter().all(said), "{verdicts:?}");
+    }
+    assert_eq!(count(folder.path()), 2);
 }
 
 #[tokio::test]
