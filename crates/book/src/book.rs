@@ -1,34 +1,57 @@
 //! What every book can do, whatever its format.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cmp::Reverse,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 use shakmaty::{Chess, Move};
-use tabiya_model::PositionKey;
+use tabiya_model::{PackedMove, PositionKey};
 
 use crate::{Choice, Error, Games, sob::Codec};
 
-/// A book open for reading.
-///
-/// A book may be shared between threads by wrapping it in a lock; every call reads from disk what
-/// it needs and keeps at most one block in memory.
-pub trait Book {
-    /// The moves of a position, best first: by weight descending, then PolyGlot's word ascending.
+/// The moves of a position: all that playing from a book needs.
+pub trait Probe {
+    /// Puts the moves of a position in place of what is in `moves`, best first: by weight
+    /// descending, then PolyGlot's word ascending.
     ///
     /// Only moves that are legal in `position` are given, each once; entries that are none, which
     /// come from damage or from two positions with one key, are left out and counted in
-    /// [`Book::dropped`]. An empty list says that the position is not in the book.
-    fn moves(&self, position: &Chess) -> Result<Vec<BookMove>, Error>;
+    /// [`Book::dropped`]. No moves say that the position is not in the book. With a list that is
+    /// used again, a look-up allocates nothing, unless it is in a ChessBase book or has LZMA or
+    /// Zstandard unpack a block.
+    ///
+    /// # Errors
+    ///
+    /// When the disk fails, and if the part of the book that would hold the position is damaged.
+    fn probe(&self, position: &Chess, moves: &mut Vec<BookMove>) -> Result<(), Error>;
 
-    /// Entries that [`Book::moves`] has left out so far because they are no legal moves.
+    /// The moves of a position, as [`Probe::probe`] gives them.
+    fn moves(&self, position: &Chess) -> Result<Vec<BookMove>, Error> {
+        let mut moves = Vec::new();
+        self.probe(position, &mut moves)?;
+        Ok(moves)
+    }
+}
+
+/// All entries of a book: what conversions need.
+pub trait Walk {
+    /// Hands every entry to `each`, in the order of the file, and stops at the first error.
+    fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error>;
+}
+
+/// A book open for reading.
+///
+/// A book may be shared between threads by wrapping it in a lock. What was read last stays in
+/// memory, at most 8 MiB of it; Arena books and experience are in memory whole.
+pub trait Book: Probe + Walk {
+    /// Entries that [`Probe::probe`] has left out so far because they are no legal moves.
     fn dropped(&self) -> u64;
 
     /// What opening the book showed to be damaged; the rest of it can be used. [`Book::verify`]
     /// looks at everything.
     fn damage(&self) -> Vec<String>;
-
-    /// Hands every entry to `each`, in the order of the file, and stops at the first error.
-    fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error>;
 
     /// The format.
     fn format(&self) -> Format;
@@ -44,13 +67,13 @@ pub trait Book {
         true
     }
 
-    /// Entries in front that carry text and that [`Book::walk`] passes over; only a PolyGlot book
+    /// Entries in front that carry text and that [`Walk::walk`] passes over; only a PolyGlot book
     /// has them, and only an exact copy needs them.
     fn text_entries(&self) -> Result<Vec<RawEntry>, Error> {
         Ok(Vec::new())
     }
 
-    /// What the last [`Book::walk`] could not give, in words.
+    /// What the last [`Walk::walk`] could not give, in words.
     fn left_out(&self) -> Vec<String> {
         Vec::new()
     }
@@ -88,6 +111,13 @@ impl BookMove {
     pub fn is_playable(&self) -> bool {
         self.weight > 0
     }
+}
+
+/// Best first, equal weights by PolyGlot's word.
+pub(crate) fn sort(moves: &mut [BookMove]) {
+    // Unstable, because that needs no memory; no two are equal.
+    moves
+        .sort_unstable_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
 }
 
 /// One entry as it stands in the file.
@@ -131,6 +161,8 @@ pub enum Format {
     Abk,
     /// ChessBase's `.ctg`.
     Ctg,
+    /// BrainLearn's `.exp`.
+    Exp,
 }
 
 /// A file of a book.

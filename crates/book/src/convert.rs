@@ -53,7 +53,7 @@ pub struct Converted {
 ///
 /// # Errors
 ///
-/// What [`crate::open`] and [`Book::walk`] give.
+/// What [`crate::open`] and [`crate::Walk::walk`] give.
 pub fn load(path: impl AsRef<Path>) -> Result<Loaded, Error> {
     let path = path.as_ref();
     if rows::looks_like_rows(path)? {
@@ -158,7 +158,7 @@ fn is_ambiguous(mv: PackedMove) -> bool {
     castling || (promotion && mv.promotion().is_none())
 }
 
-/// Entries of one move of one position become one, as [`Book::moves`] gives them.
+/// Entries of one move of one position become one, as [`crate::Probe::moves`] gives them.
 fn unite(mut items: Vec<Item>) -> Vec<Item> {
     items.sort_by_key(|item| (item.key, item.mv.polyglot()));
     items.dedup_by(|next, kept| {
@@ -308,7 +308,7 @@ mod tests {
     use shakmaty::{Position, uci::UciMove};
 
     use super::*;
-    use crate::{Games, sob::Codec};
+    use crate::{Games, Walk, sob::Codec};
 
     /// Entries along lines: each move of a line with a weight, castling as PolyGlot's word.
     fn book(lines: &[&str]) -> Vec<(PositionKey, PackedMove)> {

@@ -53,7 +53,11 @@ pub fn diff(before: &Entries, after: &Entries, by_order: bool) -> Diff {
     let mut seen = HashSet::from([PositionKey::of(&Chess::default())]);
     let mut waiting = VecDeque::from([(Chess::default(), Vec::new())]);
     while let Some((position, line)) = waiting.pop_front() {
-        let sides = [before, after].map(|book| book.moves(&position).0);
+        let sides = [before, after].map(|book| {
+            let mut moves = Vec::new();
+            book.probe(&position, &mut moves);
+            moves
+        });
         for (count, moves) in reached.iter_mut().zip(&sides) {
             *count += moves.len() as u64;
         }

@@ -168,14 +168,14 @@ impl Entries {
         self.0.chunk_by(|a, b| a.key == b.key)
     }
 
-    /// The legal moves of a position, best first, and how many entries are none.
-    pub(crate) fn moves(&self, position: &Chess) -> (Vec<BookMove>, u64) {
-        let mut found: Vec<BookMove> = Vec::new();
+    /// Gives the legal moves of a position, best first, and returns how many entries are none.
+    pub(crate) fn probe(&self, position: &Chess, moves: &mut Vec<BookMove>) -> u64 {
+        moves.clear();
         let mut dropped = 0;
         for item in self.of(PositionKey::of(position)) {
             match item.mv.to_move(position) {
-                Some(m) if found.iter().any(|known| known.m == m) => {}
-                Some(m) => found.push(BookMove {
+                Some(m) if moves.iter().any(|known| known.m == m) => {}
+                Some(m) => moves.push(BookMove {
                     m,
                     weight: item.weight,
                     rank: item.rank,
@@ -185,7 +185,7 @@ impl Entries {
                 None => dropped += 1,
             }
         }
-        (found, dropped)
+        dropped
     }
 
     pub(crate) fn walk(

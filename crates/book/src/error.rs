@@ -215,7 +215,7 @@ impl Error {
         action: &'static str,
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(io::Error) -> Error {
-        let path = path.into();
-        move |error| Error::Io { action, path, error }
+        // Later, because it takes memory.
+        move |error| Error::Io { action, path: path.into(), error }
     }
 }

@@ -1,10 +1,12 @@
 //! Opening books on disk: what the formats can hold, and how their files come and go.
 //!
 //! Three formats are read and written: [`sob`], a compressed and checksummed pair of files,
-//! [`polyglot`], the `.bin` that most engines read, and [`abk`], Arena's tree; [`ctg`], ChessBase's pages, is read only. A builder turns tallies into values
-//! ([`choices`]) and hands position after position, in ascending order of keys, to a
+//! [`polyglot`], the `.bin` that most engines read, and [`abk`], Arena's tree; two are read only:
+//! [`ctg`], ChessBase's pages, and [`exp`], BrainLearn's experience. A builder turns tallies into
+//! values ([`choices`]) and hands position after position, in ascending order of keys, to a
 //! [`BookWriter`]; each format takes from the values what it can hold. A reader opens a file by
-//! what is in it ([`open`]) and asks a [`Book`] for the moves of a position.
+//! what is in it ([`open`]): as a [`Probe`] it gives the moves of a position, as a [`Walk`] all
+//! entries, and as a [`Book`] it tells about itself.
 //!
 //! Bytes from a disk are never trusted: whatever they are, a book answers with legal moves or
 //! with an [`Error`].
@@ -33,6 +35,7 @@ pub mod ctg;
 mod diff;
 mod entries;
 mod error;
+pub mod exp;
 mod merge;
 mod output;
 pub mod polyglot;
@@ -47,7 +50,9 @@ mod zobrist;
 
 use std::path::Path;
 
-pub use book::{Book, BookFile, BookMove, BookWriter, Format, Info, RawEntry, Verified, Written};
+pub use book::{
+    Book, BookFile, BookMove, BookWriter, Format, Info, Probe, RawEntry, Verified, Walk, Written,
+};
 pub use convert::{Converted, Loaded, Target, load, save};
 pub use diff::{Change, Diff, diff};
 pub use entries::{Entries, Games, Item};
@@ -61,15 +66,15 @@ use sniff::Looks;
 /// Opens a book of any readable format, told by its content and not by its name.
 ///
 /// `path` is a folder with a `.sob` pair, either file of the pair, an Arena book, a ChessBase
-/// book (the `.ctg`), or a PolyGlot
-/// file. A PolyGlot file has no mark of its own: it is taken for one if its entries are in order and look like
-/// moves. The name counts for one thing only: a file that calls itself `.sob` is never taken for
-/// anything else.
+/// book (the `.ctg`), BrainLearn's experience, or a PolyGlot file. The last two have no mark of
+/// their own: a file is taken for one if its entries look as they must. The name counts for one
+/// thing only: a file that calls itself `.sob` is never taken for anything else.
 ///
 /// # Errors
 ///
 /// [`Error::NotABook`] says what the file looks like instead; see [`sob::Reader::open`] and
-/// [`polyglot::Reader::open`], [`abk::Reader::open`] and [`ctg::Reader::open`] for the rest.
+/// [`polyglot::Reader::open`], [`abk::Reader::open`], [`ctg::Reader::open`] and
+/// [`exp::Reader::open`] for the rest.
 pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn Book + Send>, Error> {
     let path = path.as_ref();
     let named_sob = path.extension().is_some_and(|extension| extension == "sob");
@@ -80,6 +85,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn Book + Send>, Error> {
         Looks::Sob => Box::new(sob::Reader::open(path)?),
         Looks::Ctg => Box::new(ctg::Reader::open(path)?),
         Looks::Abk => Box::new(abk::Reader::open(path)?),
+        Looks::Exp => Box::new(exp::Reader::open(path)?),
         // PolyGlot's reader says what a file of another kind looks like.
         Looks::Unmarked | Looks::Other(_) => Box::new(polyglot::Reader::open(path)?),
     })

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use crate::{Error, source::Source};
+use crate::{Error, exp, source::Source};
 
 /// The first impression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) enum Looks {
     Abk,
     /// A ChessBase book.
     Ctg,
+    /// BrainLearn's experience, as far as its first records tell.
+    Exp,
     /// Something known that is no readable book.
     Other(&'static str),
     /// Bytes without a mark. PolyGlot files are such.
@@ -60,6 +62,7 @@ pub(crate) fn judge(head: &[u8]) -> Looks {
     }
     match text(head) {
         Some(name) => Looks::Other(name),
+        None if exp::looks_like_records(head) => Looks::Exp,
         None => Looks::Unmarked,
     }
 }

@@ -1,9 +1,8 @@
 //! A file that is read here and there, never as a whole.
 
 use std::{
-    collections::HashMap,
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom},
+    io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -16,6 +15,9 @@ pub(crate) struct Source {
     path: PathBuf,
     len: u64,
     file: Mutex<File>,
+    /// Offset and length of every read, for tests that want few.
+    #[cfg(test)]
+    pub(crate) reads: Mutex<Vec<(u64, u64)>>,
 }
 
 impl Source {
@@ -27,7 +29,13 @@ impl Source {
             return Err(Error::NotABook { path: path.to_owned(), looks });
         }
         let file = File::open(path).map_err(Error::io("open", path))?;
-        Ok(Source { path: path.to_owned(), len: metadata.len(), file: Mutex::new(file) })
+        Ok(Source {
+            path: path.to_owned(),
+            len: metadata.len(),
+            file: Mutex::new(file),
+            #[cfg(test)]
+            reads: Mutex::default(),
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -41,6 +49,8 @@ impl Source {
 
     /// Fills `buffer` from `offset` on. Reading past the end is an error.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        #[cfg(test)]
+        self.reads.lock().unwrap().push((offset, buffer.len() as u64));
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))
             .and_then(|_| file.read_exact(buffer))
@@ -67,54 +77,100 @@ impl Source {
     }
 }
 
-const PAGE: usize = 1 << 14;
+const PAGE: usize = 1 << 12;
 
-/// Pages kept: 4 MiB.
-const PAGES: usize = 256;
+/// Pages kept: 8 MiB.
+const PAGES: u64 = 1 << 11;
 
-/// Reads a file in no order, in pages, of which the last few are kept.
-pub(crate) struct Pages<'a> {
-    source: &'a Source,
-    pages: HashMap<u64, Vec<u8>>,
+const NO_PAGE: u64 = u64::MAX;
+
+/// The pages of a file that were read last.
+///
+/// Once they are here, reading them asks nothing of the system, as with a file that is mapped into
+/// memory; but whoever cuts the file short meanwhile causes an error, and no crash. All memory is
+/// taken at the beginning.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    /// Which page is in which slot.
+    numbers: Vec<u64>,
+    bytes: Vec<u8>,
 }
 
-impl Pages<'_> {
-    pub(crate) fn new(source: &Source) -> Pages<'_> {
-        Pages { source, pages: HashMap::new() }
+impl Pages {
+    pub(crate) fn new(source: &Source) -> Pages {
+        let slots = source.len().div_ceil(PAGE as u64).clamp(1, PAGES) as usize;
+        Pages { numbers: vec![NO_PAGE; slots], bytes: vec![0; slots * PAGE] }
     }
 
     /// The bytes from `offset` on. Reading past the end is an error.
-    pub(crate) fn read<const N: usize>(&mut self, offset: u64) -> Result<[u8; N], Error> {
-        let mut bytes = [0; N];
-        let mut done = 0;
-        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            let at = offset + done as u64;
-            let page = self.page(at / PAGE as u64)?;
-            let page = page.get((at % PAGE as u64) as usize..).unwrap_or_default();
-            let len = page.len().min(rest.len());
-            if len == 0 {
-                let error = io::Error::from(io::ErrorKind::UnexpectedEof);
-                return Err(Error::io("read", self.source.path())(error));
-            }
-            for (to, from) in rest.iter_mut().zip(page) {
-                *to = *from;
-            }
-            done += len;
+    pub(crate) fn read<const N: usize>(
+        &mut self,
+        source: &Source,
+        offset: u64,
+    ) -> Result<[u8; N], Error> {
+        let page = self.page(source, offset / PAGE as u64)?;
+        let rest = page.get((offset % PAGE as u64) as usize..).unwrap_or_default();
+        if let Some(bytes) = rest.first_chunk() {
+            return Ok(*bytes);
         }
+        // Over the end of a page, or of the file.
+        let mut bytes = [0; N];
+        source.read(offset, &mut bytes)?;
         Ok(bytes)
     }
 
-    fn page(&mut self, number: u64) -> Result<&[u8], Error> {
-        if !self.pages.contains_key(&number) {
-            if self.pages.len() >= PAGES {
-                self.pages.clear();
-            }
-            let start = number * PAGE as u64;
-            let len = self.source.len().saturating_sub(start).min(PAGE as u64);
-            let mut page = vec![0; len as usize];
-            self.source.read(start, &mut page)?;
-            self.pages.insert(number, page);
+    fn page(&mut self, source: &Source, number: u64) -> Result<&[u8], Error> {
+        let start = number * PAGE as u64;
+        let len = source.len().saturating_sub(start).min(PAGE as u64) as usize;
+        let slots = self.numbers.len() as u64;
+        // Dividing takes long, and most files have a slot for each page.
+        let slot = if number < slots { number } else { number % slots } as usize;
+        let page = self.bytes.get_mut(slot * PAGE..).and_then(|rest| rest.get_mut(..len));
+        let page = page.unwrap_or_default();
+        if let Some(kept) = self.numbers.get_mut(slot).filter(|kept| **kept != number) {
+            *kept = NO_PAGE;
+            source.read(start, page)?;
+            *kept = number;
         }
-        Ok(self.pages.get(&number).map(Vec::as_slice).unwrap_or_default())
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_hold_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let bytes: Vec<u8> = (0..3 * PAGE + 5).map(|at| (at / 7) as u8).collect();
+        fs::write(&path, &bytes).unwrap();
+        let source = Source::open(&path).unwrap();
+        let mut pages = Pages::new(&source);
+        let offsets = [0, PAGE - 4, PAGE - 3, PAGE, 2 * PAGE - 1, 3 * PAGE + 1, 0, PAGE];
+        for offset in offsets {
+            let read: [u8; 4] = pages.read(&source, offset as u64).unwrap();
+            assert_eq!(read, bytes[offset..offset + 4], "{offset}");
+        }
+        let asked = source.reads.lock().unwrap().len();
+        assert_eq!(asked, 3 + 2, "three pages and two reads across their ends");
+        assert!(pages.read::<4>(&source, 3 * PAGE as u64 + 2).is_err());
+        assert!(pages.read::<4>(&source, 9 * PAGE as u64).is_err());
+    }
+
+    #[test]
+    fn pages_of_a_big_file_take_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let pages = PAGES + 3;
+        let text: Vec<u8> = (0..pages).flat_map(|page| [page as u8; PAGE]).collect();
+        fs::write(&path, text).unwrap();
+        let source = Source::open(&path).unwrap();
+        let mut kept = Pages::new(&source);
+        for page in (0..pages).chain([0, PAGES, 0, 1]) {
+            let read: [u8; 2] = kept.read(&source, page * PAGE as u64 + 9).unwrap();
+            assert_eq!(read, [page as u8; 2], "{page}");
+        }
     }
 }

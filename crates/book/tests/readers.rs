@@ -15,7 +15,7 @@ use std::{
 
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position, fen::Fen};
 use tabiya_book::{
-    Book, BookWriter, Error, Zobrist, readers,
+    Book, BookWriter, Error, Probe, Zobrist, readers,
     sob::{Codec, Options, Reader, Writer},
 };
 use tabiya_model::{PackedMove, PositionKey, uci};

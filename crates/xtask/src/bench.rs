@@ -19,7 +19,7 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// "speed": time against pgn-extract and polyglot; "size": bytes an entry; "rebuild": lines a
-    /// second from the journal to other books.
+    /// second from the journal to other books; "probe": time of look-ups against PolyGlot's.
     #[arg(default_value = "speed")]
     what: What,
     #[command(flatten)]
@@ -34,6 +34,7 @@ enum What {
     Speed,
     Size,
     Rebuild,
+    Probe,
 }
 
 /// Times as fast as `pgn-extract -r -s` at counting games.
@@ -46,8 +47,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     match args.what {
         What::Size => size::run(&args.games),
         What::Rebuild => rebuild::run(&args.games, args.rounds),
+        What::Probe => probe(),
         What::Speed => speed(args),
     }
+}
+
+fn probe() -> Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["bench", "--package", "tabiya-book", "--bench", "probe"]);
+    program::run(cargo.current_dir(program::root()))
 }
 
 fn speed(args: &Args) -> Result<()> {

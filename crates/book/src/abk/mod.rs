@@ -107,7 +107,7 @@ mod tests {
     use tabiya_model::{PackedMove, PositionKey, uci};
 
     use super::*;
-    use crate::{Book, Entries, Error, Games, Item};
+    use crate::{Book, Entries, Error, Games, Item, Probe};
 
     fn play(moves: &str) -> Chess {
         let mut position = Chess::default();

@@ -12,7 +12,8 @@ use super::{
     ACTIVE, AUTHOR, COMMENT, DEPTH, FIRST, HEADER, MAX_DEPTH, MAX_SIBLINGS, RECORD, Record, START,
 };
 use crate::{
-    Book, BookFile, BookMove, Entries, Error, Format, Games, Info, Item, Part, RawEntry, Verified,
+    Book, BookFile, BookMove, Entries, Error, Format, Games, Info, Item, Part, Probe, RawEntry,
+    Verified, Walk,
     sniff::{self, Looks},
     source::{Pages, Source},
 };
@@ -172,7 +173,7 @@ impl Tree {
         self.records = (source.len() - START) / RECORD as u64;
         self.torn = (source.len() - START) % RECORD as u64;
         for record in 0..self.records {
-            let bytes = pages.read(START + record * RECORD as u64)?;
+            let bytes = pages.read(source, START + record * RECORD as u64)?;
             self.off += u64::from(Record::from_bytes(&bytes).is_off());
         }
         let mut visited = Visited::default();
@@ -183,7 +184,7 @@ impl Tree {
         }
         while let Some(branch) = branches.pop() {
             let below = branches.len();
-            for (index, record) in self.siblings(&mut pages, &mut visited, branch.first)? {
+            for (index, record) in self.siblings(source, &mut pages, &mut visited, branch.first)? {
                 let Some(m) = self.legal(index, &record, &branch.position) else { continue };
                 self.reached += 1;
                 self.depth = self.depth.max(branch.depth + 1);
@@ -206,6 +207,7 @@ impl Tree {
     /// The alternatives from `first` on that were not visited before.
     fn siblings(
         &mut self,
+        source: &Source,
         pages: &mut Pages,
         visited: &mut Visited,
         first: u32,
@@ -221,7 +223,7 @@ impl Tree {
                 self.crowded.at(u64::from(index));
                 break;
             }
-            let bytes = pages.read(u64::from(index) * RECORD as u64)?;
+            let bytes = pages.read(source, u64::from(index) * RECORD as u64)?;
             let record = Record::from_bytes(&bytes);
             found.push((index, record));
             next = self.link(record.sibling, index);
@@ -359,13 +361,22 @@ fn weight(item: &Item) -> u32 {
     }
 }
 
-impl Book for Reader {
-    fn moves(&self, position: &Chess) -> Result<Vec<BookMove>, Error> {
-        let (moves, dropped) = self.entries.moves(position);
+impl Probe for Reader {
+    fn probe(&self, position: &Chess, moves: &mut Vec<BookMove>) -> Result<(), Error> {
+        let dropped = self.entries.probe(position, moves);
         self.dropped.fetch_add(dropped, Ordering::Relaxed);
-        Ok(moves)
+        Ok(())
     }
+}
 
+impl Walk for Reader {
+    /// By key: the file has lines, not positions.
+    fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
+        self.entries.walk(each)
+    }
+}
+
+impl Book for Reader {
     fn format(&self) -> Format {
         Format::Abk
     }
@@ -376,11 +387,6 @@ impl Book for Reader {
 
     fn damage(&self) -> Vec<String> {
         self.tree.problems()
-    }
-
-    /// By key: the file has lines, not positions.
-    fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
-        self.entries.walk(each)
     }
 
     fn info(&self) -> Info {

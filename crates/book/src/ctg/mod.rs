@@ -34,7 +34,7 @@ mod tests {
         signature::{self, Normal},
         *,
     };
-    use crate::{Book, Error, Games};
+    use crate::{Book, Error, Games, Probe, Walk};
 
     fn position(fen: &str) -> Chess {
         fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()

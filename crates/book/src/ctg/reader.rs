@@ -1,7 +1,6 @@
 //! Reading ChessBase books: a look-up reads one page for the position and one for each move.
 
 use std::{
-    cmp::Reverse,
     collections::HashSet,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
@@ -16,7 +15,8 @@ use super::{
     signature::{self, Normal},
 };
 use crate::{
-    Book, BookFile, BookMove, Error, Format, Info, Item, RawEntry, Verified,
+    Book, BookFile, BookMove, Error, Format, Info, Item, Probe, RawEntry, Verified, Walk,
+    book::sort,
     sniff::{self, Looks},
     source::Source,
 };
@@ -338,39 +338,27 @@ impl Survey {
     }
 }
 
-impl Book for Reader {
+impl Probe for Reader {
     /// The weight is `2 * wins + draws` of the games in which the move was played, at least 1; the
     /// number of games if no result is known; 0 if the move is marked as bad or as not to be
     /// played.
-    fn moves(&self, position: &Chess) -> Result<Vec<BookMove>, Error> {
-        let Some((_, found, dropped)) = self.moves_of(position)? else { return Ok(vec![]) };
+    fn probe(&self, position: &Chess, moves: &mut Vec<BookMove>) -> Result<(), Error> {
+        moves.clear();
+        let Some((_, found, dropped)) = self.moves_of(position)? else { return Ok(()) };
         self.dropped.fetch_add(dropped, Ordering::Relaxed);
-        let moves = found.into_iter().map(|found| BookMove {
+        moves.extend(found.into_iter().map(|found| BookMove {
             m: found.m,
             weight: found.item.weight,
             rank: None,
             learn: None,
             games: found.item.games,
-        });
-        let mut moves: Vec<BookMove> = moves.collect();
-        moves.sort_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
-        Ok(moves)
+        }));
+        sort(moves);
+        Ok(())
     }
+}
 
-    fn format(&self) -> Format {
-        Format::Ctg
-    }
-
-    fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    fn damage(&self) -> Vec<String> {
-        let torn = self.source.len() % PAGE as u64;
-        let found = || format!("bytes after the last whole page: {torn}");
-        (torn > 0).then(found).into_iter().collect()
-    }
-
+impl Walk for Reader {
     /// From the start of the game along the moves of the book: a position in the file stands for
     /// both colours, so only play says whose it is.
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
@@ -393,6 +381,22 @@ impl Book for Reader {
         let unreached = positions.saturating_sub(places.len() as u64);
         self.unreached.store(unreached, Ordering::Relaxed);
         Ok(())
+    }
+}
+
+impl Book for Reader {
+    fn format(&self) -> Format {
+        Format::Ctg
+    }
+
+    fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    fn damage(&self) -> Vec<String> {
+        let torn = self.source.len() % PAGE as u64;
+        let found = || format!("bytes after the last whole page: {torn}");
+        (torn > 0).then(found).into_iter().collect()
     }
 
     fn left_out(&self) -> Vec<String> {

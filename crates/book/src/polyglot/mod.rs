@@ -63,7 +63,7 @@ mod tests {
     use tabiya_model::{PackedMove, PositionKey, Tally, uci};
 
     use super::*;
-    use crate::{Book, BookWriter, Choice, Error, RawEntry};
+    use crate::{Book, BookWriter, Choice, Error, Probe, RawEntry, Walk};
 
     fn position(fen: &str) -> Chess {
         fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()

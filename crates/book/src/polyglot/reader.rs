@@ -1,10 +1,12 @@
 //! Reading PolyGlot books: the file stays on disk, a look-up is a binary search in it.
 
 use std::{
-    cmp::Reverse,
     collections::BTreeSet,
     path::Path,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use shakmaty::Chess;
@@ -12,15 +14,17 @@ use tabiya_model::{PackedMove, PositionKey};
 
 use super::{ENTRY, Stored};
 use crate::{
-    Book, BookFile, BookMove, Error, Format, Info, RawEntry, Verified,
+    Book, BookFile, BookMove, Error, Format, Info, Probe, RawEntry, Verified, Walk,
+    book::sort,
     sniff::{self, Looks},
-    source::Source,
+    source::{Pages, Source},
 };
 
 /// A PolyGlot book open for reading.
 #[derive(Debug)]
 pub struct Reader {
     source: Source,
+    pages: Mutex<Pages>,
     /// Whole entries, the header's among them.
     stored: u64,
     /// Entries in front that carry text.
@@ -52,14 +56,22 @@ impl Reader {
             Looks::Ctg => {
                 return Err(not_a_book("it looks like a ChessBase book (.ctg)".to_owned()));
             }
+            Looks::Exp => {
+                return Err(not_a_book("it looks like BrainLearn's experience".to_owned()));
+            }
             Looks::Other(name) => return Err(not_a_book(format!("it looks like {name}"))),
             Looks::Unmarked => {}
         }
         let source = Source::open(path)?;
-        let stored = source.len() / ENTRY as u64;
-        let mut reader =
-            Reader { source, stored, header: 0, text: None, dropped: AtomicU64::new(0) };
-        if stored == 0 && reader.source.len() > 0 {
+        let mut reader = Reader {
+            pages: Mutex::new(Pages::new(&source)),
+            stored: source.len() / ENTRY as u64,
+            source,
+            header: 0,
+            text: None,
+            dropped: AtomicU64::new(0),
+        };
+        if reader.stored == 0 && reader.source.len() > 0 {
             let text = "it is shorter than one entry of a PolyGlot book, the only format \
                         without a mark";
             return Err(not_a_book(text.to_owned()));
@@ -105,23 +117,37 @@ impl Reader {
     }
 
     fn entry(&self, index: u64) -> Result<Stored, Error> {
-        let mut bytes = [0; ENTRY];
-        self.source.read(index * ENTRY as u64, &mut bytes)?;
-        Ok(Stored::from_bytes(bytes))
+        self.entries().at(index)
+    }
+
+    fn entries(&self) -> Entries<'_> {
+        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        Entries { source: &self.source, pages }
     }
 
     /// Index of the first entry whose key is not below `key`.
     fn lower_bound(&self, key: u64) -> Result<u64, Error> {
+        let mut entries = self.entries();
         let (mut low, mut high) = (0, self.stored);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.entry(middle)?.key < key {
+            if entries.at(middle)?.key < key {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
         Ok(low)
+    }
+
+    /// Hands on the moves stored under a key with their weights, in the order of the file, whether
+    /// they are legal or not.
+    pub fn each_move(
+        &self,
+        key: PositionKey,
+        mut each: impl FnMut(PackedMove, u16),
+    ) -> Result<(), Error> {
+        self.each_of(key, |entry| each(PackedMove(entry.word), entry.weight))
     }
 
     fn each_of(&self, key: PositionKey, mut each: impl FnMut(Stored)) -> Result<(), Error> {
@@ -167,11 +193,23 @@ impl Reader {
     }
 }
 
-impl Book for Reader {
+/// The file while nobody else reads it.
+struct Entries<'a> {
+    source: &'a Source,
+    pages: MutexGuard<'a, Pages>,
+}
+
+impl Entries<'_> {
+    fn at(&mut self, index: u64) -> Result<Stored, Error> {
+        self.pages.read(self.source, index * ENTRY as u64).map(Stored::from_bytes)
+    }
+}
+
+impl Probe for Reader {
     /// Entries that mean the same move are one: their weights are added, the first learn field
     /// stays.
-    fn moves(&self, position: &Chess) -> Result<Vec<BookMove>, Error> {
-        let mut found: Vec<BookMove> = Vec::new();
+    fn probe(&self, position: &Chess, moves: &mut Vec<BookMove>) -> Result<(), Error> {
+        moves.clear();
         self.each_of(PositionKey::of(position), |entry| {
             // PolyGlot never sets bit 15; inside this program it means castling.
             let legal = match entry.word >> 15 {
@@ -183,9 +221,9 @@ impl Book for Reader {
                 return;
             };
             let weight = u32::from(entry.weight);
-            match found.iter_mut().find(|known| known.m == m) {
+            match moves.iter_mut().find(|known| known.m == m) {
                 Some(known) => known.weight = known.weight.saturating_add(weight),
-                None => found.push(BookMove {
+                None => moves.push(BookMove {
                     m,
                     weight,
                     rank: None,
@@ -194,10 +232,18 @@ impl Book for Reader {
                 }),
             }
         })?;
-        found.sort_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
-        Ok(found)
+        sort(moves);
+        Ok(())
     }
+}
 
+impl Walk for Reader {
+    fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
+        self.scan(|entry| each(raw(entry)))
+    }
+}
+
+impl Book for Reader {
     fn format(&self) -> Format {
         Format::Polyglot
     }
@@ -218,10 +264,6 @@ impl Book for Reader {
             )
         };
         (torn > 0).then(found).into_iter().collect()
-    }
-
-    fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
-        self.scan(|entry| each(raw(entry)))
     }
 
     fn info(&self) -> Info {

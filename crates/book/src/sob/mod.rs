@@ -6,6 +6,7 @@
 //! and a position never spans two blocks, so a look-up decodes one block of keys and, if the
 //! position is there, one block of moves.
 
+mod blocks;
 mod codec;
 mod header;
 mod reader;

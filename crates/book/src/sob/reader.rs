@@ -11,41 +11,45 @@ use std::{
 
 use sha2::{Digest, Sha256};
 use shakmaty::Chess;
-use tabiya_model::{PackedMove, PositionKey};
+use tabiya_model::PositionKey;
 
 use super::{
     Codec, HASHES, MOVES, Word,
-    codec::{Decoded, compact::Codes},
+    blocks::Blocks,
+    codec::{self, compact::Codes},
     header::{self, Fields, Header, Section, Side, TableSource, UNDERPROMOTIONS},
     writer::MAX_META,
 };
 use crate::{
-    Book, BookFile, BookMove, EpRule, Error, Format, Info, Part, RawEntry, Verified, Zobrist,
-    source::Source,
+    Book, BookFile, BookMove, EpRule, Error, Format, Info, Part, Probe, RawEntry, Verified, Walk,
+    Zobrist, book::sort, source::Source,
 };
 
 /// A `.sob` pair open for reading.
 ///
-/// Memory holds 32 bytes a block of either file and the last block decoded, at most 640 KiB.
+/// Opening it reads headers, indexes and tables. Memory holds 48 bytes a block of either file and
+/// the blocks decoded last: see [`Reader::with_memory`].
 #[derive(Debug)]
 pub struct Reader {
     hashes: Half,
     moves: Half,
     codes: Option<Codes>,
     zobrist: Option<Zobrist>,
-    meta: Option<serde_json::Value>,
-    warnings: Vec<String>,
-    cache: Mutex<Option<Cached>>,
+    decoded: Mutex<Decoded>,
     dropped: AtomicU64,
 }
 
-/// The block of the last look-up; its words only if they were asked for.
+/// What look-ups keep. Words of a block are decoded when a key of it is found.
 #[derive(Debug)]
-struct Cached {
-    block: usize,
-    keys: Vec<u64>,
-    words: Option<Vec<u16>>,
+struct Decoded {
+    keys: Blocks<u64>,
+    words: Blocks<u16>,
+    /// The bytes of the block that is being decoded.
+    payload: Vec<u8>,
 }
+
+/// As much as PolyGlot's reader keeps.
+const MEMORY: usize = 8 << 20;
 
 impl Reader {
     /// Opens a pair, given its folder or either of its files.
@@ -66,20 +70,21 @@ impl Reader {
             _ => None,
         };
         let zobrist = hashes.zobrist(&hashes.table()?)?;
-        let (meta, warnings) = match hashes.meta() {
-            Ok(meta) => (Some(meta), vec![]),
-            Err(warning) => (None, vec![warning]),
-        };
         Ok(Reader {
+            decoded: Mutex::new(Decoded::new(&hashes.records, MEMORY)),
             hashes,
             moves,
             codes,
             zobrist,
-            meta,
-            warnings,
-            cache: Mutex::new(None),
             dropped: AtomicU64::new(0),
         })
+    }
+
+    /// Sets how many bytes of decoded blocks are kept: 8 MiB unless this says something else, and
+    /// never less than one block. An entry takes ten.
+    pub fn with_memory(mut self, bytes: usize) -> Reader {
+        self.decoded = Mutex::new(Decoded::new(&self.hashes.records, bytes));
+        self
     }
 
     /// Gives the random numbers of a book that has its own but does not contain them.
@@ -107,30 +112,37 @@ impl Reader {
     /// [`Error::BadBlock`] if the block that the key would be in is damaged; the others stay
     /// usable.
     pub fn words(&self, key: PositionKey) -> Result<Vec<Word>, Error> {
-        let Some(block) = self.hashes.block_of(key.0) else { return Ok(vec![]) };
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let cached = match cache.take() {
-            Some(cached) if cached.block == block => cached,
-            _ => Cached { block, keys: self.keys(block)?, words: None },
-        };
-        let cached = cache.insert(cached);
-        let start = cached.keys.partition_point(|&stored| stored < key.0);
-        let end = cached.keys.partition_point(|&stored| stored <= key.0);
-        if start == end {
-            return Ok(vec![]);
-        }
-        let words = match cached.words.take() {
-            Some(words) => words,
-            None => self.block_words(block)?,
-        };
-        let words = cached.words.insert(words);
-        Ok(words.get(start..end).unwrap_or_default().iter().copied().map(Word).collect())
+        let mut words = Vec::new();
+        self.each_word(key, |word| words.push(word))?;
+        Ok(words)
     }
 
-    fn keys(&self, block: usize) -> Result<Vec<u64>, Error> {
-        self.hashes.decode(block, |payload, record| {
-            let packing = &self.hashes.header.packing;
-            let keys = packing.decode_keys(payload, record.first, record.entries)?;
+    /// Hands on the words stored under a key, as [`Reader::words`] has them, without a list.
+    pub fn each_word(&self, key: PositionKey, each: impl FnMut(Word)) -> Result<(), Error> {
+        let Some(block) = self.hashes.block_of(key.0) else { return Ok(()) };
+        let len = self.hashes.entries_of(block);
+        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let Decoded { keys, words, payload } = &mut *decoded;
+        let keys = keys.get(block, len, |keys| self.read_keys(block, payload, keys))?;
+        let start = keys.partition_point(|&stored| stored < key.0);
+        let rest = keys.get(start..).unwrap_or_default();
+        let count = rest.iter().take_while(|&&stored| stored == key.0).count();
+        if count > 0 {
+            let words = words.get(block, len, |words| self.read_words(block, payload, words))?;
+            let found = words.get(start..start + count).unwrap_or_default();
+            found.iter().copied().map(Word).for_each(each);
+        }
+        Ok(())
+    }
+
+    fn read_keys(
+        &self,
+        block: usize,
+        payload: &mut Vec<u8>,
+        keys: &mut [u64],
+    ) -> Result<(), Error> {
+        self.hashes.decode(block, payload, |payload, record| {
+            self.hashes.header.packing.decode_keys(payload, record.first, keys)?;
             let after = self.hashes.records.get(block + 1).map(|next| next.first);
             let last = keys.last().copied().unwrap_or_default();
             let within = match after {
@@ -140,15 +152,29 @@ impl Reader {
             if keys.first() != Some(&record.first) || !within || !keys.is_sorted() {
                 return Err("its keys are not those of the index, or not in order");
             }
-            Ok(keys)
+            Ok(())
         })
     }
 
-    fn block_words(&self, block: usize) -> Result<Vec<u16>, Error> {
-        self.moves.decode(block, |payload, record| {
-            let packing = &self.moves.header.packing;
-            packing.decode_words(payload, self.codes.as_ref(), record.entries)
+    fn read_words(
+        &self,
+        block: usize,
+        payload: &mut Vec<u8>,
+        words: &mut [u16],
+    ) -> Result<(), Error> {
+        self.moves.decode(block, payload, |payload, _| {
+            self.moves.header.packing.decode_words(payload, self.codes.as_ref(), words)
         })
+    }
+
+    fn keys(&self, block: usize) -> Result<Vec<u64>, Error> {
+        let mut keys = vec![0; self.hashes.entries_of(block)];
+        self.read_keys(block, &mut Vec::new(), &mut keys).map(|()| keys)
+    }
+
+    fn block_words(&self, block: usize) -> Result<Vec<u16>, Error> {
+        let mut words = vec![0; self.moves.entries_of(block)];
+        self.read_words(block, &mut Vec::new(), &mut words).map(|()| words)
     }
 
     fn blocks(&self) -> usize {
@@ -156,8 +182,40 @@ impl Reader {
     }
 }
 
-impl Book for Reader {
-    fn moves(&self, position: &Chess) -> Result<Vec<BookMove>, Error> {
+#[cfg(test)]
+impl Reader {
+    /// How many bytes were read of the sections that look-ups need, and of all of both files.
+    pub(super) fn bytes_read(&self) -> (u64, u64) {
+        let (mut blocks, mut all) = (0, 0);
+        for half in [&self.hashes, &self.moves] {
+            let data = half.header.sections.data;
+            for &(offset, len) in half.source.reads.lock().unwrap().iter() {
+                let end = (offset + len).min(data.offset + data.len);
+                blocks += end.saturating_sub(offset.max(data.offset));
+                all += len;
+            }
+        }
+        (blocks, all)
+    }
+}
+
+impl Decoded {
+    fn new(records: &[Record], memory: usize) -> Decoded {
+        let room = records.iter().map(|record| record.entries).max().unwrap_or(0);
+        let blocks = records.len();
+        // Two bytes of ten are words.
+        let words = memory / 5;
+        Decoded {
+            keys: Blocks::new(room, blocks, memory - words),
+            words: Blocks::new(room, blocks, words),
+            payload: Vec::with_capacity(MAX_PAYLOAD * room + 64),
+        }
+    }
+}
+
+impl Probe for Reader {
+    fn probe(&self, position: &Chess, moves: &mut Vec<BookMove>) -> Result<(), Error> {
+        moves.clear();
         let header = &self.hashes.header;
         let Some(zobrist) = &self.zobrist else {
             return Err(Error::NeedsTable {
@@ -166,14 +224,13 @@ impl Book for Reader {
             });
         };
         let underpromotions = self.moves.header.required & UNDERPROMOTIONS != 0;
-        let mut found: Vec<BookMove> = Vec::new();
-        for word in self.words(zobrist.key(position, header.ep_rule))? {
+        self.each_word(zobrist.key(position, header.ep_rule), |word| {
             match word.to_move(position, underpromotions) {
                 None => _ = self.dropped.fetch_add(1, Ordering::Relaxed),
-                Some(m) if found.iter().any(|known| known.m == m) => {}
+                Some(m) if moves.iter().any(|known| known.m == m) => {}
                 Some(m) => {
                     let rank = word.rank();
-                    found.push(BookMove {
+                    moves.push(BookMove {
                         m,
                         weight: u32::from(rank),
                         rank: Some(rank),
@@ -182,33 +239,13 @@ impl Book for Reader {
                     });
                 }
             }
-        }
-        found.sort_by_key(|found| (Reverse(found.weight), PackedMove::new(found.m).polyglot()));
-        Ok(found)
+        })?;
+        sort(moves);
+        Ok(())
     }
+}
 
-    fn format(&self) -> Format {
-        Format::Sob
-    }
-
-    fn key(&self, position: &Chess) -> Option<PositionKey> {
-        let zobrist = self.zobrist.as_ref()?;
-        Some(zobrist.key(position, self.hashes.header.ep_rule))
-    }
-
-    fn has_polyglot_keys(&self) -> bool {
-        let own = self.zobrist.as_ref().is_some_and(|own| *own == Zobrist::polyglot());
-        own && self.hashes.header.ep_rule == EpRule::Neighbour
-    }
-
-    fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    fn damage(&self) -> Vec<String> {
-        self.warnings.clone()
-    }
-
+impl Walk for Reader {
     fn walk(&self, each: &mut dyn FnMut(RawEntry) -> Result<(), Error>) -> Result<(), Error> {
         for block in 0..self.blocks() {
             for (key, word) in self.keys(block)?.into_iter().zip(self.block_words(block)?) {
@@ -228,13 +265,40 @@ impl Book for Reader {
         }
         Ok(())
     }
+}
+
+impl Book for Reader {
+    fn format(&self) -> Format {
+        Format::Sob
+    }
+
+    fn key(&self, position: &Chess) -> Option<PositionKey> {
+        let zobrist = self.zobrist.as_ref()?;
+        Some(zobrist.key(position, self.hashes.header.ep_rule))
+    }
+
+    fn has_polyglot_keys(&self) -> bool {
+        let own = self.zobrist.as_ref().is_some_and(|own| *own == Zobrist::polyglot());
+        own && self.hashes.header.ep_rule == EpRule::Neighbour
+    }
+
+    fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    fn damage(&self) -> Vec<String> {
+        self.hashes.meta().err().into_iter().collect()
+    }
 
     fn info(&self) -> Info {
         let files: Vec<BookFile> = [&self.hashes, &self.moves]
             .map(|half| BookFile { path: half.source.path().to_owned(), bytes: half.source.len() })
             .into();
         let header = &self.hashes.header;
-        let mut warnings = self.warnings.clone();
+        let (meta, mut warnings) = match self.hashes.meta() {
+            Ok(meta) => (Some(meta), vec![]),
+            Err(warning) => (None, vec![warning]),
+        };
         if self.zobrist.is_none() {
             warnings.push("positions can only be looked up with its own random numbers".to_owned());
         }
@@ -247,14 +311,14 @@ impl Book for Reader {
             codec: Some(header.packing.codec),
             blocks: Some(header.blocks),
             id: Some(hex(&header.id)),
-            meta: self.meta.clone(),
+            meta,
             warnings,
         }
     }
 
     fn verify(&self) -> Result<Verified, Error> {
         let mut verified = Verified::default();
-        self.warnings.iter().for_each(|warning| verified.problem(warning));
+        self.damage().iter().for_each(|warning| verified.problem(warning));
         for half in [&self.hashes, &self.moves] {
             half.verify_sections(&mut verified)?;
         }
@@ -307,7 +371,7 @@ fn readable<T>(block: Result<T, Error>) -> Result<Result<T, Error>, Error> {
 }
 
 /// The moves of a position are sorted, best first, and each is there once.
-fn check_words(keys: &[u64], words: &[u16]) -> Decoded<()> {
+fn check_words(keys: &[u64], words: &[u16]) -> codec::Decoded<()> {
     let mut rest = words;
     for group in keys.chunk_by(|a, b| a == b) {
         let (words, after) = rest.split_at_checked(group.len()).ok_or("words are missing")?;
@@ -391,6 +455,9 @@ struct Record {
     crc: u32,
     entries: usize,
 }
+
+/// Most bytes that an entry takes in either file, but for some at the beginning of a block.
+const MAX_PAYLOAD: usize = 16;
 
 /// Longest table there can be: one of codes with every move in it.
 const MAX_TABLE: u64 = 2 + 3 * 4096 + 16;
@@ -508,11 +575,16 @@ impl Half {
         after.checked_sub(1).filter(|_| key <= self.last_key)
     }
 
-    fn decode<T>(
+    fn entries_of(&self, block: usize) -> usize {
+        self.records.get(block).map_or(0, |record| record.entries)
+    }
+
+    fn decode(
         &self,
         block: usize,
-        decode: impl FnOnce(&[u8], &Record) -> Decoded<T>,
-    ) -> Result<T, Error> {
+        payload: &mut Vec<u8>,
+        decode: impl FnOnce(&[u8], &Record) -> codec::Decoded<()>,
+    ) -> Result<(), Error> {
         let bad = |detail: &str| Error::BadBlock {
             path: self.source.path().to_owned(),
             block: block as u32,
@@ -520,15 +592,15 @@ impl Half {
         };
         let record = self.records.get(block).ok_or_else(|| bad("there is no such block"))?;
         // No codec needs as much, so memory is bounded before the checksum is known.
-        if record.len > 16 * record.entries as u64 + 64 {
+        if record.len > (MAX_PAYLOAD * record.entries + 64) as u64 {
             return Err(bad("it is longer than its entries can be"));
         }
-        let mut payload = vec![0; record.len as usize];
-        self.source.read(self.header.sections.data.offset + record.offset, &mut payload)?;
-        if crc32c::crc32c(&payload) != record.crc {
+        payload.resize(record.len as usize, 0);
+        self.source.read(self.header.sections.data.offset + record.offset, payload)?;
+        if crc32c::crc32c(payload) != record.crc {
             return Err(bad("checksum"));
         }
-        decode(&payload, record).map_err(bad)
+        decode(payload, record).map_err(bad)
     }
 
     /// Checks what no look-up touches.
@@ -564,7 +636,7 @@ impl Half {
 }
 
 /// The blocks and, apart, the record that ends the list.
-fn parse_index(bytes: &[u8], keyed: bool) -> Decoded<(Vec<Record>, Record)> {
+fn parse_index(bytes: &[u8], keyed: bool) -> codec::Decoded<(Vec<Record>, Record)> {
     let mut fields = Fields(bytes);
     let mut record = || {
         let first = if keyed { fields.u64()? } else { 0 };
@@ -582,7 +654,7 @@ fn parse_index(bytes: &[u8], keyed: bool) -> Decoded<(Vec<Record>, Record)> {
     Ok((records, last))
 }
 
-fn check_index(records: &[Record], last: Record, header: &Header) -> Decoded<()> {
+fn check_index(records: &[Record], last: Record, header: &Header) -> codec::Decoded<()> {
     let begins = records.first().map_or(last.offset, |first| first.offset);
     if begins != 0 || last.offset != header.sections.data.len {
         return Err("its blocks are not the data");

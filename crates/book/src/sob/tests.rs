@@ -8,7 +8,7 @@ use shakmaty::{Chess, Position, uci::UciMove};
 use tabiya_model::{PackedMove, PositionKey, Tally, uci};
 
 use super::*;
-use crate::{Book, BookWriter, Choice, Error, Written, open};
+use crate::{Book, BookWriter, Choice, Error, Probe, Written, open};
 
 const CODECS: [Codec; 5] =
     [Codec::Stored, Codec::Lzma, Codec::Zstd, Codec::ZstdPlanes, Codec::Compact];
@@ -92,6 +92,30 @@ fn golden_books_are_byte_exact() {
         assert_eq!(sha256(&written.files[1].0), moves, "{codec}");
         let info = Reader::open(folder.path()).unwrap().info();
         assert_eq!(info.id.as_deref(), Some("59301ef7b4f78486bfae2766ffffd571"));
+    }
+}
+
+#[test]
+fn opening_reads_no_block_and_a_look_up_one_of_each_file() {
+    let many: Truth = (0..40_000).map(|key| (key << 40, vec![(mv("e2e4"), 9)])).collect();
+    for codec in CODECS {
+        let folder = tempfile::tempdir().unwrap();
+        let meta = serde_json::json!({ "long": "x".repeat(50_000) });
+        let written = write(folder.path(), Options { meta, ..Options::new(codec) }, &many);
+        let files: u64 = written.files.iter().map(|(_, bytes)| bytes).sum();
+        let book = Reader::open(folder.path()).unwrap();
+        let (blocks, all) = book.bytes_read();
+        assert_eq!(blocks, 0, "{codec}");
+        // Two headers, 40 indexed blocks of 40 bytes, the table of codes.
+        assert!(all < 2 * 256 + 41 * 40 + 100, "{codec}: {all} of {files}");
+        assert!(book.words(PositionKey(5)).unwrap().is_empty());
+        let keys = book.bytes_read().0;
+        assert!(keys > 0 && keys <= 1024 * 8, "{codec}: {keys}");
+        assert_eq!(book.words(PositionKey(7 << 40)).unwrap().len(), 1);
+        let both = book.bytes_read().0;
+        assert!(both > keys && both <= 1024 * 10, "{codec}: {both}");
+        assert_eq!(book.words(PositionKey(9 << 40)).unwrap().len(), 1);
+        assert_eq!(book.bytes_read().0, both, "{codec}");
     }
 }
 

@@ -49,44 +49,60 @@ pub(super) struct BitReader<'a> {
     position: usize,
 }
 
-const SHORT: &str = "its bit stream is too short";
+/// Bits of a window that are always there.
+const WINDOW: u32 = 57;
 
+/// Behind the end there are zeros, so that reading needs no checks; [`BitReader::finish`] tells.
 impl<'a> BitReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> BitReader<'a> {
         BitReader { bytes, position: 0 }
     }
 
+    /// The bits from here on, the next one the most significant; at least 57 of them.
+    pub(super) fn window(&self) -> u64 {
+        let rest = self.bytes.get(self.position / 8..).unwrap_or_default();
+        let word = match rest.first_chunk() {
+            Some(bytes) => u64::from_be_bytes(*bytes),
+            None => rest.iter().rev().fold(0, |word, &byte| word >> 8 | u64::from(byte) << 56),
+        };
+        word << (self.position % 8)
+    }
+
+    pub(super) fn skip(&mut self, count: u32) {
+        self.position += count as usize;
+    }
+
     /// The next `count` bits, at most 64.
-    pub(super) fn bits(&mut self, count: u32) -> Decoded<u64> {
-        let (mut value, mut left) = (0, count);
-        while left > 0 {
-            let byte = *self.bytes.get(self.position / 8).ok_or(SHORT)?;
-            let used = (self.position % 8) as u32;
-            let taken = left.min(8 - used);
-            let piece = (byte << used) >> (8 - taken);
-            value = value << taken | u64::from(piece);
-            self.position += taken as usize;
-            left -= taken;
+    pub(super) fn bits(&mut self, count: u32) -> u64 {
+        if count > WINDOW {
+            return self.bits(count - 32) << 32 | self.bits(32);
         }
-        Ok(value)
+        let value = self.window().checked_shr(64 - count).unwrap_or(0);
+        self.skip(count);
+        value
     }
 
-    /// The number of ones before the next zero. The stream's end bounds it.
-    pub(super) fn unary(&mut self) -> Decoded<u64> {
-        let mut ones = 0;
-        while self.bits(1)? == 1 {
-            ones += 1;
+    /// The number of ones before the next zero.
+    pub(super) fn unary(&mut self) -> u64 {
+        let mut before = 0;
+        loop {
+            let ones = self.window().leading_ones();
+            if ones < WINDOW {
+                self.skip(ones + 1);
+                return before + u64::from(ones);
+            }
+            self.skip(WINDOW);
+            before += u64::from(WINDOW);
         }
-        Ok(ones)
     }
 
-    /// Checks that nothing is left but the padding.
-    pub(super) fn finish(mut self) -> Decoded<()> {
-        let left = self.bytes.len() * 8 - self.position;
-        if left >= 8 || self.bits(left as u32)? != 0 {
-            return Err("its bit stream is too long");
+    /// Checks that all was there, and nothing is left but the padding.
+    pub(super) fn finish(self) -> Decoded<()> {
+        let left = (self.bytes.len() * 8).checked_sub(self.position);
+        match left.ok_or("its bit stream is too short")? {
+            0..8 if self.window() == 0 => Ok(()),
+            _ => Err("its bit stream is too long"),
         }
-        Ok(())
     }
 }
 
@@ -108,10 +124,20 @@ mod tests {
             let mut reader = BitReader::new(&bytes);
             for &(value, count, ones) in &fields {
                 let expected = if count == 64 { value } else { value & ((1 << count) - 1) };
-                prop_assert_eq!(reader.bits(count), Ok(expected));
-                prop_assert_eq!(reader.unary(), Ok(ones));
+                prop_assert_eq!(reader.bits(count), expected);
+                prop_assert_eq!(reader.unary(), ones);
             }
             prop_assert_eq!(reader.finish(), Ok(()));
+        }
+
+        #[test]
+        fn too_few_bits_are_noticed(bytes in prop::collection::vec(any::<u8>(), 0..20), over in 1..64u32) {
+            let mut reader = BitReader::new(&bytes);
+            for _ in 0..bytes.len() {
+                reader.bits(8);
+            }
+            reader.bits(over);
+            prop_assert!(reader.finish().is_err());
         }
     }
 }

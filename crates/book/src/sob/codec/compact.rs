@@ -1,7 +1,5 @@
 //! Keys as Rice-coded gaps, moves and ranks as Huffman codes of one table for the whole book.
 
-use std::iter::repeat_n;
-
 use super::{
     Decoded,
     bits::{BitReader, BitWriter},
@@ -39,33 +37,31 @@ fn best_rice_parameter(gaps: &[u64]) -> u32 {
     (0..64).min_by_key(|&k| bits(k)).unwrap_or(0)
 }
 
-pub(super) fn decode_keys(payload: &[u8], first: u64, entries: usize) -> Decoded<Vec<u64>> {
+/// Fills `keys`, of which the first is known.
+pub(super) fn decode_keys(payload: &[u8], first: u64, keys: &mut [u64]) -> Decoded<()> {
     const BEYOND: &str = "a key is beyond 64 bits";
     let mut bits = BitReader::new(payload);
-    let k = bits.bits(8)? as u32;
+    let k = bits.bits(8) as u32;
     if k > 63 {
         return Err("its Rice parameter is beyond 63");
     }
-    let mut keys = Vec::with_capacity(entries);
-    let mut key = first;
+    let (mut rest, mut key) = (keys, first);
     loop {
-        let count = bits.unary()? + 1;
-        if count > (entries - keys.len()) as u64 {
-            return Err("it holds more entries than stated");
+        let count = usize::try_from(bits.unary() + 1).unwrap_or(usize::MAX);
+        let (group, after) =
+            rest.split_at_mut_checked(count).ok_or("it holds more entries than stated")?;
+        group.fill(key);
+        if after.is_empty() {
+            return bits.finish();
         }
-        keys.extend(repeat_n(key, count as usize));
-        if keys.len() == entries {
-            break;
-        }
-        let quotient = bits.unary()?;
+        rest = after;
+        let quotient = bits.unary();
         if quotient > u64::MAX >> k {
             return Err(BEYOND);
         }
-        let gap = quotient << k | bits.bits(k)?;
+        let gap = quotient << k | bits.bits(k);
         key = key.checked_add(1).and_then(|next| next.checked_add(gap)).ok_or(BEYOND)?;
     }
-    bits.finish()?;
-    Ok(keys)
 }
 
 /// How often each move and each rank occurs.
@@ -149,15 +145,14 @@ impl Codes {
         bits.into_bytes()
     }
 
-    pub(super) fn decode(&self, payload: &[u8], entries: usize) -> Decoded<Vec<u16>> {
+    /// Fills `words`.
+    pub(super) fn decode(&self, payload: &[u8], words: &mut [u16]) -> Decoded<()> {
         let mut bits = BitReader::new(payload);
-        let mut words = Vec::with_capacity(entries);
-        for _ in 0..entries {
+        for word in words {
             let squares = self.squares.decode(&mut bits)?;
-            words.push(squares | self.ranks.decode(&mut bits)? << 12);
+            *word = squares | self.ranks.decode(&mut bits)? << 12;
         }
-        bits.finish()?;
-        Ok(words)
+        bits.finish()
     }
 }
 
@@ -167,15 +162,20 @@ mod tests {
 
     use super::*;
 
+    fn decoded(payload: &[u8], first: u64, entries: usize) -> Decoded<Vec<u64>> {
+        let mut keys = vec![0; entries];
+        decode_keys(payload, first, &mut keys).map(|()| keys)
+    }
+
     #[test]
     fn the_golden_block_is_byte_exact() {
         let (first, second) = (0x463b_9618_1691_fc9c, 0x823c_9b50_fd11_4196);
         let keys = [first, first, second];
         let payload = [0x3d, 0xae, 0x00, 0x82, 0x9c, 0x73, 0x3f, 0xa2, 0x7c, 0x80];
         assert_eq!(encode_keys(&keys), payload);
-        assert_eq!(decode_keys(&payload, first, 3).unwrap(), keys);
+        assert_eq!(decoded(&payload, first, 3).unwrap(), keys);
         for entries in [1, 2, 4] {
-            assert!(decode_keys(&payload, first, entries).is_err());
+            assert!(decoded(&payload, first, entries).is_err());
         }
 
         let words = [0xf934, 0x88f3, 0xf70c];
@@ -184,7 +184,9 @@ mod tests {
         let codes = Codes::new(&frequencies);
         assert_eq!(codes.encode(&words), [0x75]);
         let codes = Codes::from_table(&codes.to_table()).unwrap();
-        assert_eq!(codes.decode(&[0x75], 3).unwrap(), words);
+        let mut decoded = [0; 3];
+        codes.decode(&[0x75], &mut decoded).unwrap();
+        assert_eq!(decoded, words);
     }
 
     proptest! {
@@ -192,18 +194,18 @@ mod tests {
         fn keys_come_back(mut keys in prop::collection::vec(any::<u64>(), 1..300), shift in 0..64u32) {
             keys.iter_mut().for_each(|key| *key >>= shift);
             keys.sort_unstable();
-            prop_assert_eq!(decode_keys(&encode_keys(&keys), keys[0], keys.len()), Ok(keys));
+            prop_assert_eq!(decoded(&encode_keys(&keys), keys[0], keys.len()), Ok(keys));
         }
 
         #[test]
         fn any_bytes_decode_or_are_refused(bytes: Vec<u8>, first: u64, entries in 1..2000usize) {
-            if let Ok(keys) = decode_keys(&bytes, first, entries) {
-                prop_assert!(keys.len() == entries && keys.is_sorted());
+            if let Ok(keys) = decoded(&bytes, first, entries) {
+                prop_assert!(keys.is_sorted());
             }
             let _ = Codes::from_table(&bytes);
             let mut frequencies = Frequencies::default();
             bytes.iter().for_each(|&byte| frequencies.count(Word(u16::from(byte) * 257)));
-            let _ = Codes::new(&frequencies).decode(&bytes, entries);
+            let _ = Codes::new(&frequencies).decode(&bytes, &mut vec![0; entries]);
         }
     }
 }

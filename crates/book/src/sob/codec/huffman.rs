@@ -19,7 +19,13 @@ pub(super) struct Huffman {
     counts: Vec<u64>,
     /// All symbols that occur, in the order of their codes.
     symbols: Vec<u16>,
+    /// What the next [`SHORT`] bits begin with: a symbol, and the length of its code in the upper
+    /// half; 0 if the code is longer.
+    short: Vec<u32>,
 }
+
+/// Most codes are not longer. The table takes 8 KiB.
+const SHORT: u32 = 11;
 
 impl Huffman {
     /// The best code for symbols that occur so often. The same counts give the same code.
@@ -61,6 +67,7 @@ impl Huffman {
 
         let mut counts = vec![0; usize::from(MAX_LENGTH)];
         let mut codes = vec![0; lengths.len()];
+        let mut short = vec![0; 1 << SHORT];
         let (mut next, mut previous) = (0u64, 0);
         for &symbol in &symbols {
             let length = length_of(symbol);
@@ -72,9 +79,14 @@ impl Huffman {
             if let Some(count) = counts.get_mut(usize::from(length) - 1) {
                 *count += 1;
             }
+            if let Some(free) = SHORT.checked_sub(u32::from(length)) {
+                let start = (next << free) as usize;
+                let meanings = short.get_mut(start..start + (1 << free)).unwrap_or_default();
+                meanings.fill(u32::from(length) << 16 | u32::from(symbol));
+            }
             next += 1;
         }
-        Huffman { lengths, codes, counts, symbols }
+        Huffman { lengths, codes, counts, symbols, short }
     }
 
     pub(super) fn lengths(&self) -> &[u8] {
@@ -90,11 +102,18 @@ impl Huffman {
     }
 
     pub(super) fn decode(&self, bits: &mut BitReader<'_>) -> Decoded<u16> {
+        let window = bits.window();
+        let meaning = self.short.get((window >> (64 - SHORT)) as usize).copied().unwrap_or(0);
+        if meaning != 0 {
+            bits.skip(meaning >> 16);
+            return Ok(meaning as u16);
+        }
         // `code` counts from the first code of its length; `before` are the shorter ones.
         let (mut code, mut before) = (0, 0);
-        for &count in &self.counts {
-            code = code << 1 | bits.bits(1)?;
+        for (&count, length) in self.counts.iter().zip(1..) {
+            code = code << 1 | window >> (64 - length) & 1;
             if code < count {
+                bits.skip(length);
                 return self.symbols.get((before + code) as usize).copied().ok_or(NO_CODE);
             }
             code -= count;
@@ -170,6 +189,18 @@ mod tests {
         for lengths in [&[][..], &[0, 0], &[1], &[1, 1], &[2, 1, 2]] {
             assert!(Huffman::from_lengths(lengths.to_vec()).is_ok(), "{lengths:?}");
         }
+    }
+
+    #[test]
+    fn long_codes_come_back() {
+        let counts: Vec<u64> = (0..30).map(|power| 1 << power).collect();
+        let code = Huffman::for_counts(&counts);
+        assert_eq!(code.lengths().iter().max(), Some(&29));
+        let mut bits = BitWriter::default();
+        (0..30).for_each(|symbol| code.encode(symbol, &mut bits));
+        let bytes = bits.into_bytes();
+        let mut bits = BitReader::new(&bytes);
+        (0..30).for_each(|symbol| assert_eq!(code.decode(&mut bits), Ok(symbol)));
     }
 
     proptest! {

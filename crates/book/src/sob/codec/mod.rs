@@ -116,32 +116,31 @@ impl Packing {
         }
     }
 
-    /// `first` is the first key, which the index has.
-    pub(super) fn decode_keys(
-        &self,
-        payload: &[u8],
-        first: u64,
-        entries: usize,
-    ) -> Decoded<Vec<u64>> {
+    /// Fills `keys`; `first` is the first of them, which the index has.
+    pub(super) fn decode_keys(&self, payload: &[u8], first: u64, keys: &mut [u64]) -> Decoded<()> {
         if self.codec == Codec::Compact {
-            return compact::decode_keys(payload, first, entries);
+            return compact::decode_keys(payload, first, keys);
         }
-        let bytes = self.unpack::<8>(payload, entries)?;
-        Ok(bytes.as_chunks().0.iter().copied().map(u64::from_be_bytes).collect())
+        let bytes = self.unpack::<8>(payload, keys.len())?;
+        let values = bytes.as_chunks().0.iter().copied().map(u64::from_be_bytes);
+        keys.iter_mut().zip(values).for_each(|(key, value)| *key = value);
+        Ok(())
     }
 
-    /// `codes` are those of the table, which only [`Codec::Compact`] has.
+    /// Fills `words`; `codes` are those of the table, which only [`Codec::Compact`] has.
     pub(super) fn decode_words(
         &self,
         payload: &[u8],
         codes: Option<&Codes>,
-        entries: usize,
-    ) -> Decoded<Vec<u16>> {
+        words: &mut [u16],
+    ) -> Decoded<()> {
         if self.codec == Codec::Compact {
-            return codes.ok_or("there is no table of codes")?.decode(payload, entries);
+            return codes.ok_or("there is no table of codes")?.decode(payload, words);
         }
-        let bytes = self.unpack::<2>(payload, entries)?;
-        Ok(bytes.as_chunks().0.iter().copied().map(u16::from_be_bytes).collect())
+        let bytes = self.unpack::<2>(payload, words.len())?;
+        let values = bytes.as_chunks().0.iter().copied().map(u16::from_be_bytes);
+        words.iter_mut().zip(values).for_each(|(word, value)| *word = value);
+        Ok(())
     }
 
     fn pack<const WIDTH: usize>(&self, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
